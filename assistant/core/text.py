@@ -1,0 +1,172 @@
+"""Text: spans, sentences, words, terms and language, for English, Chinese and mixtures of both.
+
+Every offset is in Unicode code points of the string that was given.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+import rjieba
+import Stemmer
+
+from assistant.core.stopwords import STOPWORDS
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A half-open range of code points, 0 <= start <= end."""
+
+    start: int
+    end: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start <= self.end:
+            raise ValueError(f"not a span: {self.start}..{self.end}")
+
+    def __len__(self) -> int:
+        return self.end - self.start
+
+    def shift(self, by: int) -> Span:
+        """The same range seen from an origin that lies `by` code points earlier."""
+        return Span(self.start + by, self.end + by)
+
+    def overlaps(self, other: Span) -> bool:
+        """Whether the two ranges share at least one code point."""
+        return self.start < other.end and other.start < self.end
+
+
+CJK: Final = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
+_CJK_CHAR: Final = re.compile(f"[{CJK}]")
+_LATIN_WORD: Final = re.compile(r"[A-Za-zÀ-ɏ]+")
+_TOKEN: Final = re.compile(
+    rf"(?P<cjk>[{CJK}]+)|(?P<number>\d+(?:[.,:]\d+)*)|(?P<word>[^\W\d_{CJK}]+(?:['’][^\W\d_{CJK}]+)?)"
+)
+_ABBREVIATIONS: Final = frozenset(
+    "mr mrs ms dr prof sr jr st vs etc fig no vol pp cf al inc ltd co corp dept est approx e.g i.e u.s u.k a.m p.m "
+    "jan feb mar apr jun jul aug sep sept oct nov dec sec art para".split()
+)
+# A sentence ends at 。！？； or at .!? with closing quotes, or at the end of a line.
+_BOUNDARY: Final = re.compile(r"[。！？；!?…]+[\"'”’」』）)\]]*|\.+[\"'”’)\]]*(?=\s|$)|\n+")
+_LAST_WORD: Final = re.compile(r"([A-Za-z][A-Za-z.]*)$")
+_LIST_NUMBER: Final = re.compile(r"(?:^|\n)\s*(?:\d{1,3}|[A-Za-z])$")
+
+
+def language(text: str) -> str:
+    """Tell the language of a text: "en", "zh" or "mixed".
+
+    Chinese characters weigh as words; a text with under a tenth of one side counts as the other. Text in neither
+    script counts as "en", the language of the fallback prompts.
+    """
+    cjk = len(_CJK_CHAR.findall(text)) / 1.7
+    latin = len(_LATIN_WORD.findall(text))
+    if cjk == 0:
+        return "en"
+    share = cjk / (cjk + latin)
+    return "zh" if share > 0.5 and (latin == 0 or share > 0.7) else "en" if share < 0.1 else "mixed"
+
+
+def sentences(text: str) -> list[Span]:
+    """Cut a text into sentences, list items, table rows and headings.
+
+    The spans ascend, do not overlap, carry no white space at their ends and together hold every character that is
+    not white space. A line end always ends a sentence, so a table row is never torn; a full stop inside a number, an
+    abbreviation or a list number does not.
+    """
+    spans: list[Span] = []
+    start = 0
+    for match in _BOUNDARY.finditer(text):
+        if match.group()[0] != "\n" and _is_inside(text, start, match):
+            continue
+        _append_trimmed(spans, text, start, match.end())
+        start = match.end()
+    _append_trimmed(spans, text, start, len(text))
+    return spans
+
+
+def _is_inside(text: str, start: int, match: re.Match[str]) -> bool:
+    """Whether the mark stands inside a table row, a list number, an initial or an abbreviation."""
+    stop = match.start()
+    if text[start:stop].lstrip().startswith("|"):
+        return True
+    if match.group()[0] != ".":
+        return False
+    if _LIST_NUMBER.search(text[start:stop]):
+        return True
+    word = _LAST_WORD.search(text[max(start, stop - 12) : stop])
+    if word is None:
+        return False
+    letters = word.group(1)
+    return letters.lower() in _ABBREVIATIONS or (len(letters) == 1 and letters.isupper() and letters != "I")
+
+
+def _append_trimmed(spans: list[Span], text: str, start: int, end: int) -> None:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    if end > start:
+        spans.append(Span(start, end))
+
+
+def words(text: str) -> list[str]:
+    """The words and numbers of a text in order, lower case, Chinese cut into words."""
+    found: list[str] = []
+    for match in _TOKEN.finditer(text):
+        if match.lastgroup == "cjk":
+            found.extend(rjieba.cut(match.group()))
+        else:
+            found.append(match.group().lower())
+    return found
+
+
+def terms(text: str) -> list[str]:
+    """The content words of a text for matching: stemmed (Snowball English), without stop words, in order."""
+    return [stem(word) for word in words(text) if word not in STOPWORDS]
+
+
+def index_terms(text: str) -> list[str]:
+    """The terms under which a text is indexed and searched, in order; the same function on both sides."""
+    return terms(text)
+
+
+_STEMMER: Final = Stemmer.Stemmer("english", 0)
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """The Snowball (Porter 2) stem of an English word; other words and numbers stay as they are."""
+    return str(_STEMMER.stemWord(word.replace("’", "'"))) if word.isascii() or "’" in word else word
+
+
+_INVISIBLE: Final = re.compile(
+    r"[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    r"\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+_MARKUP: Final = re.compile(
+    r"<!--.*?(?:-->|\Z)|<(script|style|noscript|template)\b.*?(?:</\1\s*>|\Z)|</?[a-zA-Z][^<>]*>"
+    r"|\{%.*?%\}|\{\{.*?\}\}|\{:[^}\n]*\}",
+    re.DOTALL,
+)
+_LINK: Final = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\([^()\s]*\))?[^()]*\)|!?\[([^\[\]]+)\]\[[^\[\]]*\]")
+
+
+def remove_invisible(text: str) -> str:
+    """Drop control, zero-width, bidirectional and tag characters, which a reader does not see and a model does."""
+    return _INVISIBLE.sub("", text)
+
+
+def clean_for_display(text: str) -> str:
+    """The text as a person would read it: no markup tags, template tags, link targets or invisible characters.
+
+    Words are never changed, only furniture is taken out.
+    """
+    text = remove_invisible(text)
+    if "<" in text or "{" in text:
+        text = _MARKUP.sub("", text)
+    if "[" in text:
+        text = _LINK.sub(lambda found: found.group(1) or found.group(2) or "", text)
+    return text

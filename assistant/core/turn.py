@@ -1,0 +1,81 @@
+"""What a turn amounts to: the one definition, as a fold over its events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from assistant.core.events import (
+    AnswerDelta,
+    AnswerFinished,
+    AnswerStarted,
+    CitationsAdded,
+    ConflictsFound,
+    TurnAccepted,
+    TurnEvent,
+    TurnFinished,
+    TurnPlanned,
+    TurnProgress,
+    UsageReported,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnMessage:
+    """The state of a turn after some of its events; after turn.done it is the stored assistant message."""
+
+    question: str = ""
+    text: str = ""
+    status: str = "running"
+    stage: str = "accepted"
+    finish: str | None = None
+    sha256: str | None = None
+    model: str | None = None
+    prompt: str | None = None
+    error: str | None = None
+    plan: TurnPlanned | None = None
+    citations: CitationsAdded | None = None
+    conflicts: ConflictsFound | None = None
+    usage: UsageReported | None = None
+    audit_id: str | None = None
+    record_hash: str | None = None
+
+
+def apply(message: TurnMessage, event: TurnEvent) -> TurnMessage:
+    """The state after one more event. A delta that does not start at the end of the text is dropped (a replay)."""
+    match event:
+        case TurnAccepted():
+            return replace(message, question=event.text)
+        case TurnPlanned():
+            return replace(message, plan=event, stage="plan")
+        case TurnProgress():
+            return replace(message, stage=event.stage)
+        case AnswerStarted():
+            return replace(message, model=event.model, prompt=event.prompt, stage="write")
+        case AnswerDelta():
+            return replace(message, text=message.text + event.text) if event.off == len(message.text) else message
+        case AnswerFinished():
+            return replace(message, finish=event.finish, sha256=event.sha256, stage="cite")
+        case CitationsAdded():
+            return replace(message, citations=event)
+        case ConflictsFound():
+            return replace(message, conflicts=event)
+        case UsageReported():
+            return replace(message, usage=event)
+        case TurnFinished():
+            return replace(
+                message,
+                status=event.status,
+                stage="done",
+                error=event.error,
+                audit_id=event.audit_id,
+                record_hash=event.record_hash,
+            )
+
+
+def fold(events: Iterable[TurnEvent], start: TurnMessage | None = None) -> TurnMessage:
+    """The state of a turn after all these events, applied in order; any prefix may come as `start`."""
+    message = start or TurnMessage()
+    for event in events:
+        message = apply(message, event)
+    return message
