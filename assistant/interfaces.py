@@ -14,6 +14,7 @@ from assistant.core.access import Caller
 from assistant.core.conflicts import Conflict
 from assistant.core.events import TurnEvent, TurnPlanned
 from assistant.core.evidence import Authority, Evidence, Passage
+from assistant.core.history import PastTurn as PastTurn
 from assistant.core.messages import Message, ModelChunk
 from assistant.core.prompt import ModelRequest
 from assistant.core.text import Span
@@ -223,17 +224,6 @@ class EventLog(Protocol):
     async def head(self, conversation: str) -> int:
         """The last seq of the conversation, 0 when it has none."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class PastTurn:
-    """A turn of the past as history needs it: standalone question, answer without marks, evidence ids and summary."""
-
-    turn: str
-    question: str
-    standalone: str
-    answer: str
-    evidence: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import ClassVar
 
+from assistant.core.budget import BudgetPlan
 from assistant.core.citations import Citation, CitationStatus, SentenceVerdict
 from assistant.core.evidence import Authority
 
@@ -22,30 +23,6 @@ class TurnAccepted:
     client_id: str
     text: str
     by: str
-
-
-@dataclass(frozen=True, slots=True)
-class DroppedPart:
-    """Something that was left out of the prompt or shortened, with its tokens and the reason."""
-
-    kind: str
-    ref: str
-    tokens: int
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class BudgetShown:
-    """The division of the window, in tokens; the parts add up to at most `window`."""
-
-    window: int
-    system: int
-    history: int
-    evidence: int
-    question: int
-    output: int
-    margin: int
-    dropped: tuple[DroppedPart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +52,7 @@ class TurnPlanned:
     mode: str
     reason: str
     reason_code: str
-    budget: BudgetShown
+    budget: BudgetPlan
     evidence: tuple[EvidenceShown, ...] = ()
     language: str = "en"
     searched: tuple[str, ...] = ()
