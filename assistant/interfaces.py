@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Protocol
@@ -54,7 +54,7 @@ class ChatModel(Protocol):
         """The counter that fits this model best."""
         ...
 
-    def stream(self, request: ModelRequest) -> AsyncIterator[ModelChunk]:
+    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         """Answer the request: deltas, then exactly one ModelFinish.
 
         Closing the iterator stops the generation at the provider. Raises ModelUnavailable, ContextOverflow or
@@ -262,11 +262,20 @@ class BegunTurn:
     event: NumberedEvent | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class OpenedConversation:
+    """An open conversation: `epoch` names the life of its log (it changes when numbers may be reused, as after a restore)."""
+
+    id: str
+    epoch: str
+    head_seq: int
+
+
 class ConversationStore(Protocol):
     """Conversations, messages, turns and what they rest on. Every read and write checks the owner: NotFound otherwise."""
 
-    async def open(self, caller: Caller, conversation: str | None) -> str:
-        """Make a conversation (None) or check that it is the caller's; return its id."""
+    async def open(self, caller: Caller, conversation: str | None) -> OpenedConversation:
+        """Make a conversation (None) or check that it is the caller's (NotFound otherwise)."""
         ...
 
     async def conversations(self, caller: Caller, *, limit: int = 50, before: datetime | None = None) -> list[ConversationView]:
@@ -278,11 +287,12 @@ class ConversationStore(Protocol):
         ...
 
     async def begin_turn(
-        self, caller: Caller, conversation: str, *, turn: str, client_id: str, text: str, mode: str
+        self, caller: Caller, conversation: str, *, turn: str, client_id: str, text: str, mode: str, limit: int = 2
     ) -> BegunTurn:
         """Store the question and the turn.accepted event in one short transaction.
 
-        Raises IdempotencyMismatch when the client id exists with another text or mode.
+        Raises IdempotencyMismatch when the client id exists with another text or mode, Busy when the caller has `limit`
+        turns without an end (over all conversations and workers).
         """
         ...
 
@@ -297,7 +307,7 @@ class ConversationStore(Protocol):
         ...
 
     async def open_turns(self) -> list[tuple[str, str]]:
-        """(conversation, turn) of every turn without an end, for start-up after a crash."""
+        """(conversation, turn) of every turn whose log has no turn.done, for start-up after a crash."""
         ...
 
     async def evidence_of(self, turn: str) -> list[Evidence]:

@@ -1,0 +1,1 @@
+"""The conversation: the sequence of a turn, live turns, and standalone questions."""

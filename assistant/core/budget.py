@@ -76,9 +76,13 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """What each candidate got: an index into its `sizes`, or absent when it was left out."""
+    """What each candidate got: an index into its `sizes`, or absent when it was left out.
+
+    `evidence_limit` is how many tokens of evidence one prompt may hold beside this history.
+    """
 
     plan: BudgetPlan
+    evidence_limit: int
     evidence: dict[str, int]
     history: dict[str, int]
 
@@ -100,11 +104,10 @@ def plan_budget(
     system text, question and the least output do not fit.
     """
     policy = policy or BudgetPolicy()
-    margin = int(window * policy.margin_share)
-    least = min(policy.min_output, window // 4)
+    margin, least, output = _held_back(window, policy)
     if window - margin - system - question < least:
         raise QuestionTooLong(window=window, system=system, question=question, output=least)
-    free = _free(window - margin - system - question, window, least, policy)
+    free = max(0, window - margin - system - question - output)
     need_history, need_evidence = _full(history), _full(evidence) + evidence_frame * bool(evidence)
     reserved = int(free * policy.history_share)
     evidence_limit = free - min(need_history, reserved) - evidence_frame
@@ -124,13 +127,19 @@ def plan_budget(
         margin=margin,
         dropped=(*_losses("history", history, got_history), *_losses("evidence", evidence, got_evidence)),
     )
-    return Allocation(plan, got_evidence, got_history)
+    return Allocation(plan, max(0, evidence_limit), got_evidence, got_history)
 
 
-def _free(rest: int, window: int, least: int, policy: BudgetPolicy) -> int:
-    """Tokens for history and evidence once the output has its share; never falls as the window grows."""
-    output = max(least, min(policy.max_output, int(window * policy.output_share)))
-    return max(0, rest - output)
+def _held_back(window: int, policy: BudgetPolicy) -> tuple[int, int, int]:
+    """Margin, least output and reserved output of a window.
+
+    Margin and output are rounded together, so that their sum never grows by more than one token when the window grows
+    by one; else a larger window could leave less for evidence.
+    """
+    margin = int(window * policy.margin_share)
+    least = min(policy.min_output, int(window * (policy.margin_share + 0.25)) - margin)
+    share = min(policy.max_output, int(window * (policy.margin_share + policy.output_share)) - margin)
+    return margin, least, max(least, share)
 
 
 def _full(candidates: Sequence[Candidate]) -> int:

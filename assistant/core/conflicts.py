@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
+from typing import Final
 
+from assistant.core.claims import read
+from assistant.core.comparison import Finding, compare
 from assistant.core.evidence import Authority, Evidence
+from assistant.core.pairing import Statement, related_evidence, statements
 from assistant.core.text import Span
 
 
@@ -60,11 +65,102 @@ class Conflict:
     why: str
 
 
+_KINDS: Final = {"name": ConflictKind.OPTION, "phrase": ConflictKind.OPTION}
+_LIMIT: Final = 5
+_WINDOW_DAYS: Final = 30
+
+
 def find_conflicts(evidence: Sequence[Evidence], *, question: str = "", window_days: int = 30) -> tuple[Conflict, ...]:
     """Find the conflicts among the evidence that will be shown; the result does not depend on its order."""
-    return ()
+    ordered = sorted({item.id: item for item in evidence}.values(), key=lambda item: item.id)
+    found = [statements(item) for item in ordered]
+    findings: list[Finding] = []
+    for one, other in related_evidence(found):
+        if not _same_version(ordered[one], ordered[other]):
+            findings += compare(found[one], found[other], question, linked=_linked(ordered[one], ordered[other]))
+    return tuple(_conflict(finding, window_days) for finding in _strongest(findings))
+
+
+def disagreement(a: Evidence, b: Evidence, question: str = "", *, window_days: int = 30) -> Conflict | None:
+    """The strongest conflict between two pieces of evidence, the same whichever comes first; None when they agree."""
+    one, other = sorted((a, b), key=lambda item: item.id)
+    findings = compare(statements(one), statements(other), question, linked=_linked(one, other))
+    best = _strongest(findings)
+    return _conflict(best[0], window_days) if best else None
+
+
+def _linked(one: Evidence, other: Evidence) -> bool:
+    """Whether two passages come from two versions or editions of one document."""
+    first, second = one.source, other.source
+    if first.document == second.document:
+        return (first.number, first.sha256) != (second.number, second.sha256)
+    return first.family is not None and first.family == second.family
+
+
+def _same_version(one: Evidence, other: Evidence) -> bool:
+    first, second = one.source, other.source
+    return (first.document, first.number, first.sha256) == (second.document, second.number, second.sha256)
+
+
+def _strongest(findings: Sequence[Finding]) -> list[Finding]:
+    """The strongest findings, one for each topic, at most five."""
+    ranked = sorted(findings, key=lambda f: (-f.weight, f.one.evidence.id, f.one.span, f.other.evidence.id, f.other.span))
+    kept: list[Finding] = []
+    for finding in ranked:
+        if len(kept) < _LIMIT and not any(finding.repeats(earlier) for earlier in kept):
+            kept.append(finding)
+    return kept
+
+
+def _conflict(finding: Finding, window_days: int) -> Conflict:
+    sides = (_claim(finding.one), _claim(finding.other))
+    resolution, preferred = _resolve(finding.one.evidence, finding.other.evidence, window_days)
+    key = "\0".join(f"{side.evidence}:{side.span.start}:{side.span.end}" for side in sides)
+    return Conflict(
+        id="c" + hashlib.sha256(key.encode()).hexdigest()[:10],
+        kind=_kind(finding),
+        topic=finding.topic,
+        sides=sides,
+        resolution=resolution,
+        preferred=preferred,
+        why=finding.why,
+    )
+
+
+def _kind(finding: Finding) -> ConflictKind:
+    kind = finding.differences[0].kind.value
+    if kind in _KINDS:
+        return ConflictKind.SUPERSEDED if finding.linked else _KINDS[kind]
+    return ConflictKind(kind)
+
+
+def _claim(statement: Statement) -> Claim:
+    source = statement.evidence.source
+    return Claim(statement.evidence.id, statement.span, statement.text, source.date, source.authority)
+
+
+def _resolve(one: Evidence, other: Evidence, window_days: int) -> tuple[Resolution, str | None]:
+    """A later version of one document wins; then the later date; within the window the higher authority; else open."""
+    first, second = one.source, other.source
+    if first.document == second.document and first.number != second.number:
+        return Resolution.NEWER, (one if first.number > second.number else other).id
+    if first.date and second.date and abs((first.date - second.date).days) >= max(window_days, 1):
+        return Resolution.NEWER, (one if first.date > second.date else other).id
+    if first.authority is not second.authority:
+        return Resolution.AUTHORITY, (one if first.authority.rank > second.authority.rank else other).id
+    return Resolution.UNRESOLVED, None
 
 
 def mark_conflicts(evidence: Sequence[Evidence], conflicts: Sequence[Conflict]) -> tuple[Evidence, ...]:
-    """Write `conflicts` and `preferred` onto each piece of evidence."""
-    return tuple(evidence)
+    """Write `conflicts` and `preferred` onto each piece of evidence.
+
+    A piece that loses any conflict is not preferred; one that wins all that are decided is; otherwise it stays open.
+    """
+    return tuple(_marked(item, conflicts) for item in evidence)
+
+
+def _marked(item: Evidence, conflicts: Sequence[Conflict]) -> Evidence:
+    mine = [conflict for conflict in conflicts if item.id in (conflict.sides[0].evidence, conflict.sides[1].evidence)]
+    against = {side.evidence for conflict in mine for side in conflict.sides} - {item.id}
+    decided = [conflict.preferred == item.id for conflict in mine if conflict.preferred is not None]
+    return replace(item, conflicts=tuple(sorted(against)), preferred=all(decided) if decided else None)

@@ -27,10 +27,10 @@ class TurnAccepted:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceShown:
-    """One piece of evidence in the plan, without its text."""
+    """One piece of evidence in the plan, without its text; `n` is its display number once it was cited in the conversation."""
 
     id: str
-    n: int
+    n: int | None
     title: str
     uri: str
     section: str

@@ -6,6 +6,7 @@ Every offset is in Unicode code points of the string that was given.
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -13,7 +14,7 @@ from typing import Final
 import rjieba
 import Stemmer
 
-from assistant.core.stopwords import STOPWORDS
+from assistant.core.stopwords import FUNCTION_CHARACTERS, STOPWORDS
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -129,8 +130,25 @@ def terms(text: str) -> list[str]:
 
 
 def index_terms(text: str) -> list[str]:
-    """The terms under which a text is indexed and searched, in order; the same function on both sides."""
-    return terms(text)
+    """The terms under which a text is indexed and searched, in order; the same function on both sides.
+
+    English: stems without stop words. Chinese: every two neighbouring characters, except across function characters,
+    and the words of the segmenter that these do not cover (one character, three and more, words that hold a function
+    character), so that a wrong segmentation costs little. Full-width letters and digits count as plain ones.
+    """
+    found: list[str] = []
+    for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text)):
+        if match.lastgroup == "cjk":
+            found.extend(_chinese_terms(match.group()))
+        elif (word := match.group().lower()) not in STOPWORDS:
+            found.append(stem(word))
+    return found
+
+
+def _chinese_terms(run: str) -> list[str]:
+    pairs = [run[i : i + 2] for i in range(len(run) - 1) if FUNCTION_CHARACTERS.isdisjoint(run[i : i + 2])]
+    known = set(pairs)
+    return [word for word in rjieba.cut(run) if word not in STOPWORDS and word not in known] + pairs
 
 
 _STEMMER: Final = Stemmer.Stemmer("english", 0)

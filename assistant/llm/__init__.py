@@ -1,0 +1,1 @@
+"""Language models and what answers like one; each vendor behind one module."""

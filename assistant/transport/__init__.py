@@ -1,0 +1,1 @@
+"""Doors: the streaming protocol, the websocket, REST. The only place that knows fastapi."""

@@ -1,0 +1,57 @@
+# Two commands on a fresh machine (Python 3.11+, Node 20, make): `make run` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: run test setup web lint types contracts pytest webtest browser lock format clean
+
+run: setup web  ## set everything up and serve the demo on http://127.0.0.1:8000
+	$(BIN)/assistant serve --demo
+
+test: setup web browser lint types contracts pytest webtest  ## set everything up and pass every check
+
+setup: $(VENV)/.installed
+
+$(VENV)/.installed: requirements-dev.lock pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --require-hashes -r requirements-dev.lock
+	$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
+	touch $@
+
+web: assistant/web/index.html
+
+assistant/web/index.html: web/package-lock.json $(shell find web/src web/index.html web/*.ts web/*.json -type f 2>/dev/null)
+	cd web && npm ci --no-audit --no-fund --loglevel=error && npm run --silent build
+	touch $@
+
+browser:  ## a Chromium for the tests: the one that is there, or Debian's
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || command -v chromium-browser >/dev/null \
+	  || (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null)
+
+lint:
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types:
+	$(BIN)/mypy
+
+contracts:
+	$(BIN)/lint-imports
+
+pytest:
+	$(BIN)/pytest -n 2 --dist loadgroup
+
+webtest:
+	cd web && npm run --silent typecheck && npm run --silent test
+
+format:
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+lock:  ## write the lock files anew
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --all-extras --group dev pyproject.toml -o requirements-dev.lock
+
+clean:
+	rm -rf $(VENV) web/node_modules assistant/web var

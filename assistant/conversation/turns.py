@@ -1,0 +1,55 @@
+"""What a turn starts from and what it leaves behind while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from assistant.core.access import Caller
+from assistant.core.citations import MarkHint
+from assistant.core.conflicts import Conflict
+from assistant.core.evidence import Evidence
+from assistant.core.history import PastTurn
+from assistant.core.messages import Usage
+from assistant.core.modes import Mode
+
+
+@dataclass(frozen=True, slots=True)
+class StartedTurn:
+    """A turn whose question is stored: who asks what, in which mode (None: the policy chooses), after which history."""
+
+    caller: Caller
+    conversation: str
+    turn: str
+    text: str
+    mode: Mode | None = None
+    collections: frozenset[str] | None = None
+    history: tuple[PastTurn, ...] = ()
+    numbers: Mapping[str, int] = field(default_factory=dict)
+
+
+class Stopwatch:
+    """Milliseconds since the start of a turn, by an injected monotonic clock in seconds."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._start = clock()
+
+    def ms(self) -> int:
+        """Whole milliseconds since the start."""
+        return int((self._clock() - self._start) * 1000)
+
+
+@dataclass(slots=True)
+class Trace:
+    """What the end of a turn needs to know of its course."""
+
+    evidence: tuple[Evidence, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    hints: tuple[MarkHint, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    finish: str | None = None
+    error: str | None = None
+    grounded: bool = True
+    ms_first_token: int | None = None
+    ms_answer: int | None = None

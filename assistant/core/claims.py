@@ -1,0 +1,234 @@
+"""Statements: the sentences, list items and table rows of a text, read as claims that can be compared.
+
+A statement knows its words in order with every quantity, date, name and modal expression as one token, and the
+conditions it holds under: years, groups of people, places.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+import rjieba
+
+from assistant.core.dates import Moment, MomentKind, moments, periods
+from assistant.core.modality import MODAL, Modality
+from assistant.core.quantities import Quantity, quantities
+from assistant.core.stopwords import STOPWORDS
+from assistant.core.text import CJK, Span, sentences, stem
+
+
+class TokenKind(StrEnum):
+    """What a token of a statement is."""
+
+    WORD = "word"
+    STOP = "stop"
+    NAME = "name"
+    MODAL = "modal"
+    QUANTITY = "quantity"
+    MOMENT = "moment"
+
+
+class Token(NamedTuple):
+    """One unit of comparison; `key` is equal for equal meaning, `start` and `end` are offsets in the statement."""
+
+    key: str
+    kind: TokenKind
+    start: int
+    end: int
+    quantity: Quantity | None = None
+    moment: Moment | None = None
+    modality: Modality | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A statement read: its tokens in order, the years it names, the groups of people, and the first table cell."""
+
+    text: str
+    tokens: tuple[Token, ...]
+    terms: frozenset[str]
+    periods: frozenset[str]
+    groups: frozenset[str]
+    row: str
+
+
+_LIST_MARK: Final = re.compile(r"[ \t]*(?:(?:[-*+•>·]|\d{1,3}[.)、]|#{1,6})[ \t]+)+")
+_ROW: Final = re.compile(r"[ \t]*\|")
+_RULE_ROW: Final = re.compile(r"[\s|:+=-]*")
+_WRAPPED: Final = 55
+_WRAPPED_HAN: Final = 28
+_TERMINAL: Final = tuple(".!?:;。！？；：")
+
+
+def statement_spans(text: str) -> list[Span]:
+    """Cut a text into statements: sentences (also where lines are wrapped), list items, table rows and headings.
+
+    The spans ascend and are disjoint; list marks and rule lines of tables are left out.
+    """
+    spans: list[Span] = []
+    for start, end in _blocks(text):
+        block = text[start:end]
+        if _ROW.match(block):
+            if _RULE_ROW.fullmatch(block) is None:
+                spans.append(Span(start + len(block) - len(block.lstrip()), start + len(block.rstrip())))
+            continue
+        spans.extend(span.shift(start) for span in sentences(block.replace("\n", " ")))
+    return spans
+
+
+def _blocks(text: str) -> Iterable[tuple[int, int]]:
+    """Paragraphs, list items with their continuation lines, single table rows and headings."""
+    start = end = -1
+    previous, at = "", 0
+    for line in text.splitlines(keepends=True):
+        here, at = at, at + len(line)
+        stripped = line.strip()
+        mark = _LIST_MARK.match(line)
+        if stripped and start >= 0 and mark is None and _continues(previous, stripped):
+            end, previous = here + len(line.rstrip()), stripped
+            continue
+        if start >= 0:
+            yield start, end
+        start, end = (here + (mark.end() if mark else 0), here + len(line.rstrip())) if stripped else (-1, -1)
+        start = min(start, end)
+        previous = "" if stripped.startswith(("|", "#")) else stripped
+    if start >= 0:
+        yield start, end
+
+
+def _continues(previous: str, line: str) -> bool:
+    """Whether a line goes on with the sentence of the line before: that one was full, or this one starts small."""
+    if not previous or line[0] == "|":
+        return False
+    if previous.endswith(_TERMINAL):
+        return len(previous) >= _WRAPPED
+    return line[0].islower() or len(previous) >= (_WRAPPED_HAN if "\u4e00" <= line[0] <= "\u9fff" else _WRAPPED)
+
+
+_FURNITURE: Final = re.compile(
+    r"\]\((?:[^()\s]|\([^()\s]*\))*(?:\s[^()]*)?\)|\{%.*?%\}|\{\{.*?\}\}|\{:[^}\n]*\}|</?[a-zA-Z!][^<>]*>|https?://[^\s)>\]]+"
+)
+_NAME: Final = re.compile(
+    r"[#@][A-Za-z0-9][\w-]*[\w]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\b[A-Za-z][A-Za-z_]*-?\d[A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)*"
+)
+_CAPITALS: Final = re.compile(r"[A-Za-z]+[A-Z][A-Za-z]*")
+_TOKEN: Final = re.compile(rf"[{CJK}]+|[^\W\d_{CJK}]+(?:['’][^\W\d_{CJK}]+)?|\d+")
+_POSSESSIVE: Final = re.compile(r"['’]s$")
+_GROUP_WORDS: Final = (
+    "part-time parttime full-time fulltime contractor contingent temporary permanent intern trainee apprentice freelance "
+    "manager director executive supervisor exempt nonexempt non-exempt hourly salaried salary union probationary "
+    "graduate veteran newhire remote hybrid onsite domestic international foreign overseas local us non-us uk eu "
+    "federal state adult child children infant senior junior "
+    "实习生 合同工 正式 试用期 试用 外包 兼职 全职 临时 管理层 经理 主管 总监 高管 销售 海外 国内 境内 境外 国际 女 男"
+)
+GROUPS: Final = frozenset(stem(word) for word in _GROUP_WORDS.split())
+
+
+@lru_cache(maxsize=8192)
+def read(text: str, reference: date | None = None) -> Reading:
+    """Read one statement; `reference` is the date of its document, against which "last month" is understood."""
+    plain = _FURNITURE.sub(lambda found: " " * len(found.group()), text)
+    dated = moments(plain, reference)
+    tokens = [Token(f"@{m.written or m.key}", TokenKind.MOMENT, m.span.start, m.span.end, moment=m) for m in dated]
+    taken = [moment.span for moment in dated]
+    tokens += _names(plain, taken)
+    taken += [Span(token.start, token.end) for token in tokens[len(dated) :]]
+    counted = quantities(plain, taken)
+    tokens += [Token(f"={q.key}", TokenKind.QUANTITY, q.span.start, q.span.end, quantity=q) for q in counted]
+    tokens += _words(plain, tokens)
+    tokens.sort(key=lambda token: (token.start, token.end))
+    return Reading(
+        text=text,
+        tokens=tuple(tokens),
+        terms=frozenset(token.key for token in tokens if token.kind in (TokenKind.WORD, TokenKind.NAME)),
+        periods=periods(dated),
+        groups=frozenset(token.key for token in tokens if token.key in GROUPS),
+        row=_first_cell(plain, tokens),
+    )
+
+
+def _names(text: str, taken: list[Span]) -> list[Token]:
+    blocked = [(span.start, span.end) for span in taken]
+    return [
+        Token(found.group().lower(), TokenKind.NAME, found.start(), found.end())
+        for found in _NAME.finditer(text)
+        if not any(start < found.end() and found.start() < end for start, end in blocked)
+    ]
+
+
+def _words(text: str, found: list[Token]) -> list[Token]:
+    """Modal expressions, words and stop words of what is left when values and names are taken out."""
+    rest = bytearray(len(text) + 1)
+    for token in found:
+        rest[token.start : token.end] = b"\1" * (token.end - token.start)
+    tokens: list[Token] = []
+    for match in MODAL.finditer(text):
+        if not any(rest[match.start() : match.end()]) and match.lastgroup:
+            modality = Modality(match.lastgroup)
+            tokens.append(Token(f"!{modality.value}", TokenKind.MODAL, *match.span(), modality=modality))
+            rest[match.start() : match.end()] = b"\1" * (match.end() - match.start())
+    for match in _TOKEN.finditer(text):
+        for start, end in _free(rest, *match.span()):
+            tokens.extend(_word_tokens(text, start, end))
+    return tokens
+
+
+def _free(rest: bytearray, start: int, end: int) -> Iterable[tuple[int, int]]:
+    while start < end:
+        if rest[start]:
+            start += 1
+            continue
+        stop = rest.find(b"\1", start, end)
+        stop = end if stop < 0 else stop
+        yield start, stop
+        start = stop
+
+
+def _word_tokens(text: str, start: int, end: int) -> Iterable[Token]:
+    written = text[start:end]
+    if "\u3400" <= written[0] <= "\u9fff":
+        at = start
+        for word in rjieba.cut(written):
+            kind = TokenKind.STOP if word in STOPWORDS else TokenKind.WORD
+            yield Token(word, kind, at, at + len(word))
+            at += len(word)
+        return
+    word = _POSSESSIVE.sub("", written.lower())
+    if word in STOPWORDS or not word:
+        yield Token(word, TokenKind.STOP, start, end)
+        return
+    capital = _CAPITALS.fullmatch(written) or (written[0].isupper() and not _opens(text, start))
+    yield Token(stem(word), TokenKind.NAME if capital else TokenKind.WORD, start, end)
+
+
+def _opens(text: str, start: int) -> bool:
+    """Whether a word stands where any word is written with a capital: at the start of a statement, cell or quotation."""
+    before = text[:start].rstrip(" \t\n\"'“‘(*_[")
+    return not before or before[-1] in "|.:!?"
+
+
+def _first_cell(text: str, tokens: list[Token]) -> str:
+    """The keys of the first cell of a table row, which names what the row is about; empty elsewhere."""
+    if not text.startswith("|"):
+        return ""
+    stop = text.find("|", 1)
+    keys = (token.key for token in tokens if token.end <= stop and token.kind is not TokenKind.STOP)
+    return " ".join(keys)
+
+
+def content(tokens: Iterable[Token]) -> list[Token]:
+    """The tokens that carry content: all but stop words and modal expressions."""
+    return [token for token in tokens if token.kind not in (TokenKind.STOP, TokenKind.MODAL)]
+
+
+def is_condition(token: Token) -> bool:
+    """Whether a token names a period with its year or a group of people."""
+    if token.moment is not None:
+        return token.moment.year is not None or token.moment.kind is MomentKind.QUARTER_OF_YEAR
+    return token.key in GROUPS

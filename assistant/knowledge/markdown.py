@@ -1,0 +1,119 @@
+"""Markdown to pieces: CommonMark with tables (markdown-it-py), embedded HTML included, template tags taken out.
+
+Markdown is rendered to HTML and read by the HTML walk, so that a table written as HTML and one written as Markdown
+come out the same. Jekyll, Eleventy and Hugo put tags of their templates among the words; those go before parsing.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import frontmatter
+from markdown_it import MarkdownIt
+
+from assistant.knowledge.documents import Limits, Piece
+from assistant.knowledge.html import fragment
+from assistant.knowledge.metadata import Properties, load_yaml, properties_of
+
+_HANDLER: Final = frontmatter.YAMLHandler()
+_GUARDED_KEY: Final = re.compile(r"^\s*(?:access|access_groups|groups|authority)\s*:", re.MULTILINE | re.IGNORECASE)
+_KEY_LINE: Final = re.compile(r"^([A-Za-z_-]+):[ \t]*(\S.*)$", re.MULTILINE)
+
+
+def parse_markdown(text: str, limits: Limits) -> tuple[list[Piece], Properties]:
+    """The pieces of a Markdown text and the properties of its front matter.
+
+    Raises BadDocument bad_metadata when the front matter is broken where it speaks of access or authority, bomb when
+    HTML in it nests too deep.
+    """
+    front, body = split_front_matter(text)
+    markup = _MARKDOWN.render(_own_blocks(without_templates(body)))
+    return fragment(markup, limits), front
+
+
+def split_front_matter(text: str) -> tuple[Properties, str]:
+    """Take YAML front matter off a text; a text that only begins with a rule keeps all of it."""
+    if not _HANDLER.detect(text):
+        return Properties(), text
+    try:
+        head, body = _HANDLER.split(text)
+    except ValueError:
+        return Properties(), text
+    if not head.strip() or ":" not in head:
+        return Properties(), text
+    return properties_of(_keys(head)), body
+
+
+def _keys(head: str) -> dict[str, object]:
+    """The keys of a front matter; a broken one still gives the plain ones, unless it speaks of access."""
+    try:
+        return dict(load_yaml(head))
+    except Exception:
+        if _GUARDED_KEY.search(head):
+            raise
+        return {key.lower(): value.strip("\"' ") for key, value in _KEY_LINE.findall(head)}
+
+
+_CODE_SPAN: Final = re.compile(r"(^(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^(?P=fence)[^\n]*$|\Z)|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
+_COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)|\{%-?\s*comment\s*-?%\}.*?\{%-?\s*endcomment\s*-?%\}|\{#.*?#\}", re.DOTALL)
+_CONTENTS: Final = re.compile(r"^[ \t]*(?:[*-] .*\n[ \t]*\{:\s*toc\b[^}\n]*\}|\[\[?_?TOC_?\]?\]|\[toc\])[ \t]*$", re.MULTILINE | re.IGNORECASE)
+_TEMPLATE: Final = re.compile(r"\{%(?P<tag>.*?)%\}|\{\{.*?\}\}|\{:[^}\n]*\}|\{(?=[^}\n]*[#.])(?:[#.][\w-]+\s*)+\}", re.DOTALL)
+_LABEL_TAG: Final = re.compile(r"^-?\s*(?P<name>\w+)(?P<args>(?:\s+(?:\"[^\"]*\"|'[^']*'))+)\s*-?$")
+_QUOTED: Final = re.compile(r"\"([^\"]*)\"|'([^']*)'")
+_LIQUID: Final = frozenset("include include_relative render layout extends import block assign capture if unless case when for raw link post_url highlight cycle section".split())
+
+
+def without_templates(text: str) -> str:
+    """Drop comments, tags and outputs of Liquid, Nunjucks and Hugo and the attribute lists of kramdown, outside of code.
+
+    A tag that stands for a name (`{% slack_channel "admins" %}`) leaves the name; one that stands for an address or a
+    file leaves nothing.
+    """
+    parts: list[str] = []
+    place = 0
+    for code in _CODE_SPAN.finditer(text):
+        parts += [_untagged(text[place : code.start()]), code.group()]
+        place = code.end()
+    return "".join([*parts, _untagged(text[place:])])
+
+
+def _untagged(text: str) -> str:
+    if "{" not in text and "<!--" not in text and "[" not in text:
+        return text
+    return _TEMPLATE.sub(_tag_words, _CONTENTS.sub("", _COMMENT.sub("", text)))
+
+
+def _tag_words(found: re.Match[str]) -> str:
+    label = _LABEL_TAG.match(found["tag"] or "")
+    if label is None or label["name"] in _LIQUID:
+        return ""
+    last = [one or other for one, other in _QUOTED.findall(label["args"])][-1]
+    return "" if "/" in last or re.search(r"\.\w{2,4}$", last) else last
+
+
+_LONE_TAG: Final = re.compile(
+    r"^[ \t]*(?:</?(?:div|aside|section|article|p|center|details|figure|header|footer|span|a|br|main)\b[^<>\n]*>\s*)+$",
+    re.IGNORECASE,
+)
+_TABLE_TAG: Final = re.compile(r"<(/?)(?:table|pre|ul|ol|script|style)\b", re.IGNORECASE)
+
+
+def _own_blocks(text: str) -> str:
+    """Set lone container tags apart, so that what they hold is read as Markdown (as kramdown's markdown="1" does)."""
+    lines: list[str] = []
+    inside, fence = 0, ""
+    for line in text.split("\n"):
+        bare = line.lstrip()
+        if bare.startswith(("```", "~~~")):
+            fence = "" if fence and bare.startswith(fence) else fence or bare[:3]
+        if not fence:
+            inside = max(0, inside + sum(-1 if found.group(1) else 1 for found in _TABLE_TAG.finditer(line)))
+            if not inside and "<" in line and _LONE_TAG.match(line):
+                lines += ["", bare, ""]
+                continue
+        lines.append(line)
+    return "\n".join(lines)
+
+
+_MARKDOWN: Final = MarkdownIt("commonmark", {"html": True, "maxNesting": 100}).enable(["table", "strikethrough"])

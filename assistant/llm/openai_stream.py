@@ -1,0 +1,209 @@
+"""A direct stream from any endpoint that speaks OpenAI's chat completions: vLLM, TGI, Ollama, llama.cpp, gateways.
+
+Written for little work per token: httpx, a hand-written reader of server-sent events, orjson, and one delta per network
+read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager, suppress
+from typing import Any, Final
+
+import httpx
+import orjson
+
+from assistant.core.messages import ModelChunk, ModelDelta
+from assistant.core.prompt import ModelRequest
+from assistant.errors import ModelUnavailable, TurnFailed
+from assistant.interfaces import TokenCounter
+from assistant.llm.completion import Reply, drop_refused, payload, whole_reply
+from assistant.llm.failures import failure, retry_after_ms
+from assistant.llm.sse import SseOverflowError, SseParser
+from assistant.llm.tokens import counter_for, window_for
+
+RETRIES: Final = 2
+BACKOFF_S: Final = 0.4
+LONGEST_WAIT_S: Final = 5.0
+_DRAIN_S: Final = 0.25
+_ERROR_BODY_BYTES: Final = 64 * 1024
+
+
+class OpenAICompatibleModel:
+    """One model behind one endpoint. Keeps a pool of connections; call `aclose` at shutdown.
+
+    `timeout` is the longest silence in seconds, before the first byte and between two; connecting has 5 s. A call is
+    tried again, twice at most with growing, jittered waits, only as long as nothing of the answer has arrived.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        model: str,
+        api_key: str = "",
+        *,
+        window: int | None = None,
+        counter: TokenCounter | None = None,
+        timeout: float = 60.0,
+        connections: int = 64,
+        transport: httpx.AsyncBaseTransport | None = None,
+        pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._model = model
+        self._window = window_for(model, window)
+        self._counter = counter or counter_for(model)
+        self._url = base_url.rstrip("/") + "/chat/completions"
+        self._pause = pause
+        self._refused: set[str] = set()
+        headers = {"content-type": "application/json", "accept": "text/event-stream", "accept-encoding": "identity"}
+        self._client = httpx.AsyncClient(
+            headers=headers | ({"authorization": f"Bearer {api_key}"} if api_key else {}),
+            timeout=httpx.Timeout(timeout, connect=min(5.0, timeout)),
+            limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
+            transport=transport,
+        )
+
+    @property
+    def name(self) -> str:
+        """The model's name at the endpoint."""
+        return self._model
+
+    @property
+    def window(self) -> int:
+        """Tokens of input and output together."""
+        return self._window
+
+    @property
+    def counter(self) -> TokenCounter:
+        """The counter that fits best."""
+        return self._counter
+
+    async def aclose(self) -> None:
+        """Close the pool of connections."""
+        await self._client.aclose()
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
+        """Answer the request; closing the iterator closes the HTTP response, by which the provider stops.
+
+        Raises ModelUnavailable (also when the stream breaks off), ContextOverflow or ModelMisconfigured.
+        """
+        for attempt in range(RETRIES + 1):
+            begun = False
+            try:
+                async with aclosing(self._attempt(request)) as chunks:
+                    async for chunk in chunks:
+                        begun = True
+                        yield chunk
+                return
+            except ModelUnavailable as error:
+                wait = self._wait_before_retry(error, attempt, begun)
+                if wait is None:
+                    raise
+                await self._pause(wait)
+
+    def _wait_before_retry(self, error: ModelUnavailable, attempt: int, begun: bool) -> float | None:
+        """Seconds to wait before the next attempt, None when there must not be one."""
+        if begun or attempt >= RETRIES or error.data.get("reason") == "timeout":
+            return None
+        asked = error.data.get("retry_after_ms")
+        if isinstance(asked, int):
+            return asked / 1000 if asked <= LONGEST_WAIT_S * 1000 else None
+        return float(BACKOFF_S * 2**attempt) * random.uniform(0.5, 1.5)  # noqa: S311 - spreads load, hides nothing
+
+    async def _attempt(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
+        reply = Reply()
+        try:
+            async with self._open(request) as response, aclosing(_read(response, reply)) as deltas:
+                async for delta in deltas:
+                    yield delta
+        except httpx.TimeoutException as error:
+            if not reply.complete:
+                raise ModelUnavailable(f"no word in time: {type(error).__name__}", reason="timeout") from error
+        except (httpx.HTTPError, SseOverflowError) as error:
+            if not reply.complete:
+                raise ModelUnavailable(f"connection broke: {type(error).__name__}", reason="broken") from error
+        except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
+            raise failure(404, f"not a usable address: {error}") from error
+        if not reply.complete:
+            raise ModelUnavailable("the stream ended in the middle of the answer", reason="broken_off")
+        yield reply.finish()
+
+    @asynccontextmanager
+    async def _open(self, request: ModelRequest) -> AsyncIterator[httpx.Response]:
+        """The response with status 200. Optional parameters that the endpoint does not know are dropped for good."""
+        while True:
+            body = payload(self._model, request, without=self._refused)
+            async with self._client.stream("POST", self._url, content=orjson.dumps(body)) as response:
+                if response.status_code == 200:
+                    yield response
+                    return
+                error_body = await _error_body(response)
+                error = _error_for(response, error_body)
+            refused = drop_refused(response.status_code, error_body, body)
+            if refused is None:
+                raise error
+            self._refused.add(refused)
+
+
+async def _read(response: httpx.Response, reply: Reply) -> AsyncGenerator[ModelDelta, None]:
+    """The text of a response as it arrives; `reply` keeps what else was said. A plain JSON reply is read whole."""
+    if response.headers.get("content-type", "").startswith("application/json"):
+        text = whole_reply(await response.aread(), reply)
+        if text:
+            yield ModelDelta(text)
+        _raise_reported(reply)
+        return
+    parser = SseParser()
+    pieces = _pieces(response)
+    async for piece in pieces:
+        if text := reply.take(parser.feed(piece)):
+            yield ModelDelta(text)
+        _raise_reported(reply)
+        if reply.done:
+            await _drain(pieces)
+            return
+    if text := reply.take(parser.finish()):
+        yield ModelDelta(text)
+    _raise_reported(reply)
+
+
+async def _drain(pieces: AsyncIterator[bytes]) -> None:
+    """Read the end of the body, so that the connection can be used again; a server that dawdles loses it."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_DRAIN_S):
+            async for _ in pieces:
+                pass
+
+
+def _pieces(response: httpx.Response) -> AsyncIterator[bytes]:
+    """The body as it comes from the socket; unpacked only if the endpoint packed it against our wish."""
+    return response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
+
+
+def _raise_reported(reply: Reply) -> None:
+    """Raise the failure that the stream reported, unless the answer was already at its end."""
+    if reply.error is not None and not reply.complete:
+        raise reply.error
+
+
+async def _error_body(response: httpx.Response) -> bytes:
+    """The start of an error's body; what cannot be read is empty."""
+    body = b""
+    try:
+        async for piece in response.aiter_bytes():
+            body += piece
+            if len(body) > _ERROR_BODY_BYTES:
+                break
+    except httpx.HTTPError:
+        return body
+    return body
+
+
+def _error_for(response: httpx.Response, body: bytes) -> TurnFailed:
+    headers: Any = response.headers
+    wait = retry_after_ms(headers.get("retry-after"))
+    if (precise := headers.get("retry-after-ms", "")).isdecimal():
+        wait = int(precise)
+    return failure(response.status_code, body, wait)

@@ -1,0 +1,114 @@
+"""A PassageIndex in memory: the fake that tests use, and the yardstick for the ones in SQL."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+
+from assistant.core.access import Caller
+from assistant.core.evidence import Passage
+from assistant.core.text import index_terms
+from assistant.interfaces import Hit, Vectors
+
+K1: Final = 1.2
+B: Final = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    tenant: str
+    passage: Passage
+    counts: Counter[str]
+    length: int
+
+
+@dataclass(slots=True)
+class _Table:
+    """The vectors of one embedder: `rows[i]` belongs to chunk `chunks[i]`."""
+
+    chunks: list[int] = field(default_factory=list)
+    rows: list[Vectors] = field(default_factory=list)
+
+
+class MemoryIndex:
+    """Words and vectors of passages, both searched exactly.
+
+    Chunk ids are given in order from 1. Every search looks only at what the caller may read: document frequencies
+    and lengths too are taken over the readable passages, so that scores say nothing about hidden ones.
+    """
+
+    def __init__(self) -> None:
+        self._entries: dict[int, _Entry] = {}
+        self._postings: dict[str, list[int]] = defaultdict(list)
+        self._tables: dict[str, _Table] = defaultdict(_Table)
+
+    def add(self, tenant: str, passage: Passage, terms: Sequence[str] | None = None) -> int:
+        """Store a passage and return its chunk id; `terms` default to the index terms of title, section and text."""
+        if terms is None:
+            terms = index_terms(f"{passage.source.title}\n{passage.section}\n{passage.text}")
+        chunk = len(self._entries) + 1
+        counts = Counter(terms)
+        self._entries[chunk] = _Entry(tenant, replace(passage, score=0.0), counts, len(terms))
+        for term in counts:
+            self._postings[term].append(chunk)
+        return chunk
+
+    def put_vectors(self, embedder: str, chunks: Sequence[int], vectors: Vectors) -> None:
+        """Store unit vectors of chunks, one row per chunk."""
+        if len(chunks) != len(vectors):
+            raise ValueError(f"{len(chunks)} chunks with {len(vectors)} vectors")
+        table = self._tables[embedder]
+        table.chunks.extend(chunks)
+        table.rows.extend(vectors)
+
+    async def search_words(
+        self, terms: Sequence[str], caller: Caller, collections: frozenset[str] | None, limit: int
+    ) -> list[Hit]:
+        """Okapi BM25 (Robertson and Zaragoza 2009) with k1 = 1.2, b = 0.75 and the idf that is never negative."""
+        readable = self._readable(caller, collections)
+        if not readable or limit < 1:
+            return []
+        mean = sum(self._entries[chunk].length for chunk in readable) / len(readable) or 1.0
+        scores: dict[int, float] = defaultdict(float)
+        for term, weight in Counter(terms).items():
+            found = [chunk for chunk in self._postings.get(term, ()) if chunk in readable]
+            idf = math.log(1 + (len(readable) - len(found) + 0.5) / (len(found) + 0.5))
+            for chunk in found:
+                entry = self._entries[chunk]
+                tf = entry.counts[term]
+                scores[chunk] += weight * idf * tf * (K1 + 1) / (tf + K1 * (1 - B + B * entry.length / mean))
+        return _best(scores, limit)
+
+    async def search_vectors(
+        self, embedder: str, vector: Vectors, caller: Caller, collections: frozenset[str] | None, limit: int
+    ) -> list[Hit]:
+        """Cosine of unit vectors, best first; nothing when there are no vectors of this embedder."""
+        table = self._tables.get(embedder)
+        if table is None or not table.chunks or limit < 1:
+            return []
+        readable = self._readable(caller, collections)
+        cosines = np.stack(table.rows) @ vector
+        return _best({c: float(s) for c, s in zip(table.chunks, cosines, strict=True) if c in readable}, limit)
+
+    async def passages(self, chunks: Sequence[int], caller: Caller) -> dict[int, Passage]:
+        """The passages of these chunks that the caller may read, with score 0."""
+        readable = self._readable(caller, None)
+        return {chunk: self._entries[chunk].passage for chunk in chunks if chunk in readable}
+
+    def _readable(self, caller: Caller, collections: frozenset[str] | None) -> frozenset[int]:
+        may: Callable[[_Entry], bool] = lambda entry: (  # noqa: E731 - one condition, read three times
+            entry.tenant == caller.tenant
+            and caller.may_read(entry.passage.source.access)
+            and (collections is None or entry.passage.source.collection in collections)
+        )
+        return frozenset(chunk for chunk, entry in self._entries.items() if may(entry))
+
+
+def _best(scores: dict[int, float], limit: int) -> list[Hit]:
+    """The best hits; equal scores in order of chunk id, so that a search is repeatable."""
+    return [Hit(chunk, scores[chunk]) for chunk in sorted(scores, key=lambda c: (-scores[c], c))[:limit]]

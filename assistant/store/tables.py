@@ -1,0 +1,300 @@
+"""The tables. A row is a row; a model is a language model."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Date,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+
+from assistant.store.types import BigId, Instant, Json, Terms, Vector
+
+metadata: Final = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+conversations: Final = Table(
+    "conversations",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("tenant", Text, nullable=False),
+    Column("user_id", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("epoch", Text, nullable=False),
+    Column("head_seq", BigInteger, nullable=False),
+    Column("turn_count", Integer, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("updated_at", Instant, nullable=False),
+    Index(None, "tenant", "user_id", "updated_at"),
+)
+
+turns: Final = Table(
+    "turns",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("conversation", Text, ForeignKey("conversations.id"), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("client_id", Text, nullable=False),
+    Column("question", Text, nullable=False),
+    Column("mode_asked", Text, nullable=False),
+    Column("standalone", Text),
+    Column("mode", Text),
+    Column("reason", Text),
+    Column("reason_code", Text),
+    Column("language", Text),
+    Column("plan", Json),
+    Column("status", Text, nullable=False),
+    Column("stage", Text, nullable=False),
+    Column("finish", Text),
+    Column("model", Text),
+    Column("prompt", Text),
+    Column("calls", Integer),
+    Column("tokens_in", Integer),
+    Column("tokens_out", Integer),
+    Column("tokens_cached", Integer),
+    Column("cost", Double),
+    Column("ms_first_token", Integer),
+    Column("ms_answer", Integer),
+    Column("ms_citations", Integer),
+    Column("citation_status", Text),
+    Column("unsupported", Json),
+    Column("agreement", Integer),
+    Column("conflicts_shown", Json),
+    Column("error", Text),
+    Column("audit_id", Text),
+    Column("record_hash", Text),
+    Column("started_at", Instant, nullable=False),
+    Column("ended_at", Instant),
+    UniqueConstraint("conversation", "client_id"),
+    UniqueConstraint("conversation", "number"),
+    Index(
+        "ix_turns_open",
+        "conversation",
+        sqlite_where=text("ended_at IS NULL"),
+        postgresql_where=text("ended_at IS NULL"),
+    ),
+)
+
+messages: Final = Table(
+    "messages",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("conversation", Text, ForeignKey("conversations.id"), nullable=False),
+    Column("turn", Text, ForeignKey("turns.id"), nullable=False),
+    Column("role", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("sha256", Text),
+    Column("at", Instant, nullable=False),
+    UniqueConstraint("turn", "role"),
+    Index(None, "conversation"),
+)
+
+events: Final = Table(
+    "events",
+    metadata,
+    Column("conversation", Text, ForeignKey("conversations.id"), primary_key=True),
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("turn", Text, nullable=False),
+    Column("type", Text, nullable=False),
+    Column("at", Instant, nullable=False),
+    Column("d", Json, nullable=False),
+    # A turn ends once, whoever ends it: the database refuses a second turn.done.
+    Index(
+        "ix_events_done",
+        "turn",
+        unique=True,
+        sqlite_where=text("type = 'turn.done'"),
+        postgresql_where=text("type = 'turn.done'"),
+    ),
+)
+
+evidence: Final = Table(
+    "evidence",
+    metadata,
+    Column("turn", Text, ForeignKey("turns.id"), primary_key=True),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("evidence_id", Text, nullable=False),
+    Column("n", Integer),
+    Column("document", Text, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("sha256", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("uri", Text, nullable=False),
+    Column("collection", Text, nullable=False),
+    Column("date", Date),
+    Column("authority", Text, nullable=False),
+    Column("source_language", Text, nullable=False),
+    Column("family", Text),
+    Column("access", Json, nullable=False),
+    Column("span_start", Integer, nullable=False),
+    Column("span_end", Integer, nullable=False),
+    # NULL when the stored version holds the same text at the span; kept here for sources outside the knowledge base.
+    Column("exact", Text),
+    Column("kept", Json, nullable=False),
+    Column("section", Text, nullable=False),
+    Column("page", Integer),
+    Column("score", Double, nullable=False),
+    Column("language", Text, nullable=False),
+    Column("conflicts", Json, nullable=False),
+    Column("preferred", Boolean),
+    Column("flags", Json, nullable=False),
+    Index(None, "document", "version"),
+)
+
+conflicts: Final = Table(
+    "conflicts",
+    metadata,
+    Column("turn", Text, ForeignKey("turns.id"), primary_key=True),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("conflict_id", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("topic", Text, nullable=False),
+    Column("sides", Json, nullable=False),
+    Column("resolution", Text, nullable=False),
+    Column("preferred", Text),
+    Column("why", Text, nullable=False),
+)
+
+citations: Final = Table(
+    "citations",
+    metadata,
+    Column("turn", Text, ForeignKey("turns.id"), primary_key=True),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("n", Integer, nullable=False),
+    Column("answer_start", Integer, nullable=False),
+    Column("answer_end", Integer, nullable=False),
+    Column("verdict", Text, nullable=False),
+    Column("score", Double, nullable=False),
+    Column("evidence_id", Text, nullable=False),
+    Column("document", Text, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("sha256", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("uri", Text, nullable=False),
+    Column("section", Text, nullable=False),
+    Column("source_start", Integer, nullable=False),
+    Column("source_end", Integer, nullable=False),
+    Column("exact", Text, nullable=False),
+    Column("page", Integer),
+    Column("date", Date),
+    Column("authority", Text, nullable=False),
+    Index(None, "document", "version"),
+)
+
+citation_numbers: Final = Table(
+    "citation_numbers",
+    metadata,
+    Column("conversation", Text, ForeignKey("conversations.id"), primary_key=True),
+    Column("evidence_id", Text, primary_key=True),
+    Column("n", Integer, nullable=False),
+)
+
+documents: Final = Table(
+    "documents",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("tenant", Text, nullable=False),
+    Column("collection", Text, nullable=False),
+    Column("uri", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("family", Text),
+    Column("authority", Text, nullable=False),
+    Column("owner", Text),
+    Column("date", Date),
+    Column("language", Text, nullable=False),
+    Column("media_type", Text, nullable=False),
+    Column("current_version", Integer, nullable=False),
+    Column("fingerprint", Text, nullable=False),
+    # Sums over the chunks in the index, so that BM25 needs no scan for the collection size and the mean length.
+    Column("chunk_count", Integer, nullable=False),
+    Column("term_count", Integer, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("updated_at", Instant, nullable=False),
+    Column("deleted_at", Instant),
+    UniqueConstraint("tenant", "collection", "uri"),
+)
+
+document_access: Final = Table(
+    "document_access",
+    metadata,
+    Column("document", Text, ForeignKey("documents.id", ondelete="CASCADE"), primary_key=True),
+    Column("group_name", Text, primary_key=True),
+)
+
+document_versions: Final = Table(
+    "document_versions",
+    metadata,
+    Column("document", Text, ForeignKey("documents.id"), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("sha256", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("date", Date),
+    Column("created_at", Instant, nullable=False),
+)
+
+# Only the current versions of live documents have chunks: what is not here cannot be found.
+chunks: Final = Table(
+    "chunks",
+    metadata,
+    Column("id", BigId, primary_key=True),
+    Column("document", Text, ForeignKey("documents.id"), nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("span_start", Integer, nullable=False),
+    Column("span_end", Integer, nullable=False),
+    Column("page", Integer),
+    Column("length", Integer, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("section", Text, nullable=False),
+    Column("terms", Terms, nullable=False),
+    Index(None, "document"),
+    sqlite_autoincrement=True,
+)
+
+vectors: Final = Table(
+    "vectors",
+    metadata,
+    Column("embedder", Text, primary_key=True),
+    Column("chunk", BigId, ForeignKey("chunks.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column("change", BigInteger, nullable=False),
+    Column("vector", Vector, nullable=False),
+    Index(None, "chunk"),
+    Index(None, "embedder", "change"),
+)
+
+# One row, name 'vectors': how often vectors were added and how often chunks left, for the caches of other processes.
+index_changes: Final = Table(
+    "index_changes",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("added", BigInteger, nullable=False),
+    Column("removed", BigInteger, nullable=False),
+)
+
+model_factors: Final = Table(
+    "model_factors",
+    metadata,
+    Column("model", Text, primary_key=True),
+    Column("factor", Double, nullable=False),
+    Column("samples", Integer, nullable=False),
+    Column("updated_at", Instant, nullable=False),
+)

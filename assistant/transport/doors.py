@@ -1,0 +1,63 @@
+"""What every door needs: identity, store, log, live turns, limits, clock and ids."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from assistant.conversation.running import LiveTurns
+from assistant.core.access import Caller
+from assistant.core.modes import Mode
+from assistant.errors import BadInput, Busy
+from assistant.interfaces import ConversationStore, EventLog
+from assistant.synthesis.registry import available_modes
+from assistant.transport.auth import Authenticator
+from assistant.transport.protocol import Limits
+
+
+@dataclass(slots=True)
+class StartLimiter:
+    """At most `per_minute` starts in any 60 seconds for each user, by a monotonic clock."""
+
+    per_minute: int
+    clock: Callable[[], float]
+    _starts: dict[tuple[str, str], deque[float]] = field(default_factory=dict)
+
+    def take(self, caller: Caller) -> None:
+        """Count one start; raises Busy with `retry_after_ms` when the minute is full."""
+        now = self.clock()
+        starts = self._starts.setdefault((caller.tenant, caller.user), deque())
+        while starts and now - starts[0] >= 60:
+            starts.popleft()
+        if len(starts) >= self.per_minute:
+            raise Busy("too many questions", retry_after_ms=int((60 - (now - starts[0])) * 1000) + 1)
+        starts.append(now)
+
+
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """The shared insides of all doors; made once by the app."""
+
+    authenticator: Authenticator
+    store: ConversationStore
+    events: EventLog
+    live: LiveTurns
+    limiter: StartLimiter
+    limits: Limits
+    heartbeat_s: float
+    origins: tuple[str, ...]
+    now: Callable[[], datetime]
+    new_id: Callable[[], str]
+    page: Mapping[str, Any]
+
+
+def read_mode(name: str) -> Mode | None:
+    """The mode of a request; None for auto. Raises BadInput for a name that is not available."""
+    if name == "auto":
+        return None
+    if name not in available_modes():
+        raise BadInput("this mode is not available", reason="mode", available=available_modes())
+    return Mode(name)

@@ -1,0 +1,245 @@
+"""The wire protocol `assistant.v1` as pure functions: decode client frames, encode server frames.
+
+No input or output here; docs/protocol.md describes the exchange.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from assistant.codec import encode_event
+from assistant.errors import BadInput
+from assistant.interfaces import NumberedEvent
+
+VERSION: Final = 1
+SUBPROTOCOL: Final = "assistant.v1"
+MAX_FRAME_BYTES: Final = 16 * 1024
+MAX_QUESTION_CHARS: Final = 8_000
+
+Ulid = Annotated[str, Field(pattern=r"^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$")]
+Identifier = Annotated[str, Field(min_length=1, max_length=64)]
+
+
+class _Wire(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class Resume(_Wire):
+    """Where the client stands: the epoch it knows and the last number it applied."""
+
+    epoch: str = Field(max_length=64)
+    seq: int = Field(ge=0, le=2**53)
+
+
+class ClientInfo(_Wire):
+    """What the client calls itself."""
+
+    name: str = Field("", max_length=100)
+    version: str = Field("", max_length=100)
+
+
+class OpenData(_Wire):
+    """Identity, session and place to resume from; must be the first frame."""
+
+    token: str | None = Field(None, max_length=8192)
+    session_id: Identifier | None = None
+    resume: Resume | None = None
+    client: ClientInfo = ClientInfo()
+    locale: str = Field("en", max_length=35)
+
+
+class Scope(_Wire):
+    """Which collections may be searched; empty means all."""
+
+    collections: list[Annotated[str, Field(min_length=1, max_length=200)]] = Field(default_factory=list, max_length=100)
+
+
+class StartData(_Wire):
+    """A question; `mode` is auto or the name of a mode."""
+
+    text: str = Field(min_length=1, max_length=MAX_QUESTION_CHARS)
+    mode: str = Field("auto", max_length=64)
+    scope: Scope | None = None
+
+
+class CancelData(_Wire):
+    """The turn to stop."""
+
+    turn: Identifier
+
+
+class PingData(_Wire):
+    """The last number that the client applied."""
+
+    seq: int = Field(0, ge=0, le=2**53)
+
+
+class SessionOpen(_Wire):
+    """Opens the socket's session."""
+
+    type: Literal["session.open"]
+    id: Ulid
+    d: OpenData
+
+
+class TurnStart(_Wire):
+    """Asks a question; `id` is the idempotency key."""
+
+    type: Literal["turn.start"]
+    id: Ulid
+    d: StartData
+
+
+class TurnCancel(_Wire):
+    """Stops a running turn."""
+
+    type: Literal["turn.cancel"]
+    id: Ulid
+    d: CancelData
+
+
+class Ping(_Wire):
+    """Keeps the socket alive."""
+
+    type: Literal["ping"]
+    id: Ulid
+    d: PingData = PingData()
+
+
+ClientFrame = SessionOpen | TurnStart | TurnCancel | Ping
+_CLIENT: Final[TypeAdapter[ClientFrame]] = TypeAdapter(Annotated[ClientFrame, Field(discriminator="type")])
+CLIENT_TYPES: Final = frozenset({"session.open", "turn.start", "turn.cancel", "ping"})
+
+
+class Limits(_Wire):
+    """What the server accepts on this socket."""
+
+    frame_bytes: int = MAX_FRAME_BYTES
+    question_chars: int = MAX_QUESTION_CHARS
+    running_turns: int
+    starts_per_minute: int
+
+
+class SessionReady(_Wire):
+    """The session is open; events after the client's number follow when `recovered`, else a snapshot must be loaded."""
+
+    type: Literal["session.ready"] = "session.ready"
+    session_id: str
+    epoch: str
+    head_seq: int
+    recovered: bool
+    replay_count: int
+    heartbeat_ms: int
+    auth_expires_at: datetime | None = None
+    limits: Limits
+
+
+class ReplayDone(_Wire):
+    """All missed events were sent; what follows is live."""
+
+    type: Literal["replay.done"] = "replay.done"
+    head_seq: int
+
+
+class Ack(_Wire):
+    """A command was taken: `id` is the client frame's."""
+
+    type: Literal["ack"] = "ack"
+    id: str
+    duplicate: bool = False
+    turn: str | None = None
+
+
+class Pong(_Wire):
+    """Answer to a ping."""
+
+    type: Literal["pong"] = "pong"
+    head_seq: int
+
+
+class ServerDraining(_Wire):
+    """The server is about to stop; come back after the given time."""
+
+    type: Literal["server.draining"] = "server.draining"
+    reconnect_after_ms: int
+
+
+class ErrorShown(_Wire):
+    """A command was refused, or the server failed; `message_key` is for translation, `incident` for the operator."""
+
+    type: Literal["error"] = "error"
+    code: str
+    message_key: str
+    retryable: bool
+    retry_after_ms: int | None = None
+    ref_id: str | None = None
+    incident: str
+
+
+Control = SessionReady | ReplayDone | Ack | Pong | ServerDraining | ErrorShown
+
+
+def decode(data: str | bytes) -> ClientFrame | None:
+    """Read a client frame; None for a type that this version does not know.
+
+    Raises BadInput with `reason` not_json, too_large, version or the name of the field that is wrong; the text of the
+    frame is never part of the error.
+    """
+    raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+    if len(raw) > MAX_FRAME_BYTES:
+        raise BadInput("frame too large", reason="too_large", limit=MAX_FRAME_BYTES)
+    try:
+        value = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        raise BadInput("frame is not JSON", reason="not_json") from None
+    if not isinstance(value, dict) or not isinstance(value.get("type"), str):
+        raise BadInput("frame has no type", reason="type")
+    if value.get("v", VERSION) != VERSION:
+        raise BadInput("unknown protocol version", reason="version")
+    if value["type"] not in CLIENT_TYPES:
+        return None
+    try:
+        return _CLIENT.validate_python(value)
+    except ValidationError as error:
+        where = ".".join(str(part) for part in error.errors()[0]["loc"][1:])
+        raise BadInput("frame field is wrong", reason=where or "frame", ref_id=_reference(value)) from None
+
+
+def _reference(value: dict[str, Any]) -> str | None:
+    return value["id"] if isinstance(value.get("id"), str) and len(value["id"]) <= 64 else None
+
+
+def encode_numbered(session: str, numbered: NumberedEvent) -> bytes:
+    """A durable event as a frame."""
+    return orjson.dumps(
+        {
+            "v": VERSION,
+            "type": numbered.event.type,
+            "sid": session,
+            "seq": numbered.seq,
+            "turn": numbered.turn,
+            "ts": _timestamp(numbered.at),
+            "d": encode_event(numbered.event),
+        }
+    )
+
+
+def encode_control(session: str, control: Control, at: datetime) -> bytes:
+    """A control message as a frame, without a number."""
+    payload = control.model_dump(mode="json", exclude={"type"}, exclude_none=True)
+    return orjson.dumps(
+        {"v": VERSION, "type": control.type, "sid": session, "ts": _timestamp(at), "d": payload}
+    )
+
+
+def encode_client(frame: ClientFrame) -> bytes:
+    """A client frame as bytes; decode gives the same frame back."""
+    return orjson.dumps({"v": VERSION, **frame.model_dump(mode="json")})
+
+
+def _timestamp(at: datetime) -> str:
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")

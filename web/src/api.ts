@@ -1,0 +1,86 @@
+/** The REST side of the server: what does not stream. Every call throws ApiError when the server does not give a 2xx. */
+
+import type { Snapshot } from './protocol';
+
+export interface Config {
+  model: string;
+  title: string;
+  examples: string[];
+  collections: string[];
+  languages: string[];
+}
+
+export interface ConversationItem {
+  id: string;
+  title: string;
+  created_at: string;
+  updated_at: string;
+  turns: number;
+}
+
+/** GET …/citations/{n}: the quoted passage as it was when it was cited, within its surroundings. */
+export interface CitedPassage {
+  title: string;
+  uri: string;
+  section: string;
+  page: number | null;
+  version: number;
+  date: string | null;
+  authority: 'high' | 'medium' | 'low';
+  before: string;
+  exact: string;
+  after: string;
+  state: 'unchanged' | 'changed' | 'deleted';
+}
+
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    path: string,
+  ) {
+    super(`${status} ${path}`);
+  }
+}
+
+/** Gives the bearer token, a fresh one when asked; null where the page is authenticated by other means (a cookie, a proxy). */
+export type TokenSource = (fresh: boolean) => Promise<string | null>;
+
+export class Api {
+  constructor(
+    /** Origin and path prefix of the server, without a slash at the end. */
+    readonly base: string,
+    private readonly token: TokenSource,
+  ) {}
+
+  config(): Promise<Config> {
+    return this.get<Config>('/api/config');
+  }
+
+  async conversations(): Promise<ConversationItem[]> {
+    const body = await this.get<ConversationItem[] | { sessions?: ConversationItem[] }>('/api/sessions');
+    return Array.isArray(body) ? body : (body.sessions ?? []);
+  }
+
+  snapshot(session: string): Promise<Snapshot> {
+    return this.get<Snapshot>(`/api/sessions/${encodeURIComponent(session)}`);
+  }
+
+  passage(session: string, turn: string, n: number): Promise<CitedPassage> {
+    const path = `/api/sessions/${encodeURIComponent(session)}/turns/${encodeURIComponent(turn)}/citations/${n}`;
+    return this.get<CitedPassage>(path);
+  }
+
+  private async get<T>(path: string): Promise<T> {
+    const token = await this.token(false);
+    const headers: Record<string, string> = { Accept: 'application/json' };
+    if (token) headers['Authorization'] = `Bearer ${token}`;
+    const response = await fetch(this.base + path, { headers, cache: 'no-store' });
+    if (!response.ok) throw new ApiError(response.status, path);
+    return (await response.json()) as T;
+  }
+}
+
+/** The address of the socket that belongs to a base address. */
+export function socketUrl(base: string): string {
+  return `${base.replace(/^http/, 'ws')}/v1/ws`;
+}

@@ -1,0 +1,273 @@
+/**
+ * Ties spans of the raw answer (code points) to places in its rendered markdown.
+ *
+ * Markdown has no source positions to map, so the spans travel through the lexer inside the text: at each start and end
+ * a mark is put in, two rare punctuation signs around one private-use character, and taken out when the text is
+ * rendered. Punctuation, because beside it emphasis opens and closes as it did without the mark (CommonMark 0.31, 6.2);
+ * private use, because such characters are first removed from the answer, so that no model can write a mark. Where a
+ * mark would still change the structure, it is left out and its buttons stand at the end.
+ */
+
+import { Lexer, type Token } from 'marked';
+
+import type { Citation, CitationsAdded, Verdict } from './protocol';
+
+/** A stretch of the answer with the citations that end there, or the verdict that it has no support. */
+export interface AnswerSpan {
+  start: number;
+  end: number;
+  verdict: Verdict;
+  citations: Citation[];
+}
+
+export interface Annotated {
+  tokens: Token[];
+  spans: readonly AnswerSpan[];
+  /** Indexes of spans that have no place in the tokens. */
+  loose: number[];
+}
+
+interface Insertion {
+  at: number;
+  code: number;
+}
+
+const FENCE = '\u2e4f';
+const FIRST = 0xe000;
+const NOTHING = 0xf8ff - FIRST;
+const PRIVATE = /[\ue000-\uf8ff]/g;
+const MARK = /\u2e4f([\ue000-\uf8ff])\u2e4f/g;
+const ESCAPED_MARK = /%E2%B9%8F%E[EF]%[89AB][0-9A-F]%[89AB][0-9A-F]%E2%B9%8F/gi;
+/** Spans whose marks are tried one by one when not all of them fit; what is beyond is listed at the end. */
+const TRIED = 200;
+const MOST = (NOTHING >> 1) - 1;
+
+export interface Piece {
+  text: string;
+  /** The mark after the text: 2 i opens span i, 2 i + 1 closes it; null at the end. */
+  mark: number | null;
+}
+
+/** Cut a token's text at its marks. */
+export function pieces(text: string): Piece[] {
+  const found: Piece[] = [];
+  let from = 0;
+  for (const match of text.matchAll(MARK)) {
+    found.push({ text: text.slice(from, match.index), mark: match[1]!.charCodeAt(0) - FIRST });
+    from = match.index + match[0].length;
+  }
+  found.push({ text: text.slice(from), mark: null });
+  return found;
+}
+
+/** The text without marks. */
+export const bare = (text: string): string => text.replace(MARK, '').replace(ESCAPED_MARK, '');
+
+/** The spans of an answer in reading order: equal stretches are one, the weakest verdict wins. */
+export function spansOf(citations: CitationsAdded | null): AnswerSpan[] {
+  const spans = new Map<string, AnswerSpan>();
+  const at = (start: number, end: number, verdict: Verdict): AnswerSpan => {
+    const key = `${start}:${end}`;
+    const span = spans.get(key) ?? { start, end, verdict, citations: [] };
+    spans.set(key, span);
+    return span;
+  };
+  for (const item of citations?.items ?? []) {
+    const span = at(item.start, item.end, item.verdict);
+    if (!span.citations.some((other) => other.n === item.n)) span.citations.push(item);
+  }
+  for (const item of citations?.unsupported ?? []) at(item.start, item.end, item.verdict).verdict = item.verdict;
+  const sorted = [...spans.values()].filter((span) => span.start < span.end);
+  for (const span of sorted) span.citations.sort((a, b) => a.n - b.n);
+  return sorted.sort((a, b) => a.end - b.end || a.start - b.start).slice(0, MOST);
+}
+
+/** Lex an answer with the marks of its spans inside. The structure is that of the answer without marks. */
+export function annotate(answer: string, spans: readonly AnswerSpan[]): Annotated {
+  const text = answer.replace(PRIVATE, '\ufffd');
+  const spacers = emphasisSpacers(text);
+  const plain = lex(insert(text, spacers));
+  if (!spans.length) return { tokens: plain, spans, loose: [] };
+  const where = indexes(text, spans);
+  const marks = spans.map((span, i) => placed(text, span, i, where));
+  const want = shape(plain);
+  const all = lex(insert(text, [...spacers, ...marks.flat()]));
+  if (shape(all) === want) return { tokens: all, spans, loose: [] };
+  return fitting(text, spans, spacers, marks, want);
+}
+
+function fitting(
+  text: string,
+  spans: readonly AnswerSpan[],
+  spacers: Insertion[],
+  marks: Insertion[][],
+  want: string,
+): Annotated {
+  let kept = spacers;
+  const loose: number[] = [];
+  marks.forEach((pair, i) => {
+    const more = [...kept, ...pair];
+    if (i < TRIED && shape(lex(insert(text, more))) === want) kept = more;
+    else loose.push(i);
+  });
+  return { tokens: lex(insert(text, kept)), spans, loose };
+}
+
+/** Markdown as the lexer reads it; text that it cannot take (nested without end) becomes one plain paragraph. */
+function lex(text: string): Token[] {
+  try {
+    return Lexer.lex(text, { gfm: true, breaks: true });
+  } catch {
+    const raw = { type: 'text', raw: text, text } as Token;
+    return [{ type: 'paragraph', raw: text, text, tokens: [raw] } as Token];
+  }
+}
+
+/** What a reader would notice of the tokens, without the marks. */
+function shape(tokens: readonly Token[]): string {
+  return tokens.map(shapeOf).join('\n');
+}
+
+function shapeOf(token: Token): string {
+  const generic = token as Token & {
+    href?: string;
+    depth?: number;
+    items?: Token[];
+    header?: { tokens: Token[] }[];
+    rows?: { tokens: Token[] }[][];
+    lang?: string;
+  };
+  const cells = [...(generic.header ?? []), ...(generic.rows ?? []).flat()];
+  const inner = [
+    ...(('tokens' in token && token.tokens) || []).map(shapeOf),
+    ...(generic.items ?? []).map(shapeOf),
+    ...cells.map((cell) => `[${shape(cell.tokens)}]`),
+  ];
+  const own = inner.length || !('text' in token) ? '' : bare(String(token.text)).trim();
+  return [token.type, generic.depth ?? '', generic.lang ?? '', bare(generic.href ?? ''), own, `(${inner.join(' ')})`].join(' ');
+}
+
+function insert(text: string, insertions: readonly Insertion[]): string {
+  // Stable: what closes at a place stands before what opens there, as spans are sorted by their end.
+  const sorted = [...insertions].sort((a, b) => a.at - b.at || rank(a) - rank(b));
+  const parts: string[] = [];
+  let from = 0;
+  for (const { at, code } of sorted) {
+    parts.push(text.slice(from, at), FENCE, String.fromCharCode(FIRST + code), FENCE);
+    from = at;
+  }
+  return parts.join('') + text.slice(from);
+}
+
+const rank = ({ code }: Insertion): number => (code === NOTHING ? 2 : code % 2 === 1 ? 0 : 1);
+
+/** UTF-16 indexes of every code point offset that the spans name. */
+function indexes(text: string, spans: readonly AnswerSpan[]): Map<number, number> {
+  const wanted = new Set(spans.flatMap((span) => [span.start, span.end]));
+  const found = new Map<number, number>();
+  let offset = 0;
+  let index = 0;
+  for (const char of text) {
+    if (wanted.has(offset)) found.set(offset, index);
+    offset++;
+    index += char.length;
+  }
+  if (wanted.has(offset)) found.set(offset, index);
+  return found;
+}
+
+function placed(text: string, span: AnswerSpan, i: number, where: Map<number, number>): Insertion[] {
+  const start = openingPlace(text, where.get(span.start) ?? text.length);
+  const end = closingPlace(text, where.get(span.end) ?? text.length);
+  return [
+    { at: Math.min(start, end), code: 2 * i },
+    { at: end, code: 2 * i + 1 },
+  ];
+}
+
+// ---- places where a mark does not disturb ---------------------------------------------------------------------------
+
+const BLOCK_PREFIX = /^[ \t]*(?:(?:>[ \t]?|[-*+][ \t]+|\d{1,9}[.)][ \t]+|#{1,6}[ \t]+|\[[ xX]\][ \t]+|\|)[ \t]*)+/;
+/** Lines that only structure: fences, rules, table delimiters, underlines of headings. */
+const STRUCTURAL = /^[ \t>]*(?:`{3,}|~{3,})|^[ \t>]*[-=*_|:][-=*_|: \t]*$/;
+const CLOSING = /^(?:[)\]}”’"'»」』）】》]|[.!?。！？…])+/;
+const DELIMITER_RUN = /^(\*+|_+|~+|`+)/;
+
+const lineStart = (text: string, at: number): number => text.lastIndexOf('\n', at - 1) + 1;
+
+function lineAt(text: string, at: number): string {
+  const end = text.indexOf('\n', at);
+  return text.slice(lineStart(text, at), end < 0 ? text.length : end);
+}
+
+/** Behind the markers that open a block (list, quote, heading, table cell). */
+function openingPlace(text: string, at: number): number {
+  while (at < text.length && /\s/.test(text.charAt(at))) at++;
+  const from = lineStart(text, at);
+  const prefix = BLOCK_PREFIX.exec(lineAt(text, at))?.[0].length ?? 0;
+  return Math.max(at, from + prefix);
+}
+
+/** At the end of the last line with words, behind closing signs and before the border of a table cell. */
+function closingPlace(text: string, at: number): number {
+  let end = trimmed(text, at);
+  while (end > 0 && STRUCTURAL.test(lineAt(text, end))) end = trimmed(text, lineStart(text, end));
+  if (end === 0) return at;
+  end = behindClosers(text, end);
+  const cell = /[ \t]*\|$/.exec(text.slice(lineStart(text, end), end));
+  return cell && cell.index > 0 ? end - cell[0].length : end;
+}
+
+const trimmed = (text: string, at: number): number => text.slice(0, at).trimEnd().length;
+
+function behindClosers(text: string, at: number): number {
+  for (;;) {
+    const rest = text.slice(at, at + 40);
+    const run = DELIMITER_RUN.exec(rest)?.[0] ?? '';
+    const step = run && isOpen(text, at, run.charAt(0)) ? run : (CLOSING.exec(rest)?.[0] ?? '');
+    if (!step || /^\]\(/.test(rest)) return at;
+    at += step.length;
+  }
+}
+
+/** Whether an odd number of delimiter runs of this sign stands before `at` in its paragraph. */
+function isOpen(text: string, at: number, sign: string): boolean {
+  const from = text.lastIndexOf('\n\n', at - 1) + 1;
+  const line = Math.max(from, sign === '*' ? listMarkerEnd(text, at) : 0);
+  const runs = text.slice(line, at).match(new RegExp(`(?<!\\\\)\\${sign}+`, 'g'));
+  return (runs?.length ?? 0) % 2 === 1;
+}
+
+function listMarkerEnd(text: string, at: number): number {
+  const from = lineStart(text, at);
+  return from + (BLOCK_PREFIX.exec(text.slice(from, at))?.[0].length ?? 0);
+}
+
+// ---- emphasis in scripts without spaces -----------------------------------------------------------------------------
+
+const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
+const PUNCTUATION = /[\p{P}\p{S}]/u;
+
+/**
+ * Places for empty marks that let emphasis work beside CJK text: by CommonMark's rules `**注意：**内容` is not bold, as the
+ * run stands between punctuation and a letter. Models write it all the time.
+ */
+function emphasisSpacers(text: string): Insertion[] {
+  const found: Insertion[] = [];
+  let paragraph = 0;
+  let open = false;
+  for (const match of text.matchAll(/\n[ \t]*\n|\*\*+/g)) {
+    if (match[0].startsWith('\n')) {
+      open = false;
+      paragraph = match.index;
+      continue;
+    }
+    const end = match.index + match[0].length;
+    const before = match.index > paragraph ? text.charAt(match.index - 1) : '';
+    const after = text.charAt(end);
+    if (open && PUNCTUATION.test(before) && CJK.test(after)) found.push({ at: end, code: NOTHING });
+    if (!open && CJK.test(before) && PUNCTUATION.test(after)) found.push({ at: match.index, code: NOTHING });
+    open = !open;
+  }
+  return found;
+}

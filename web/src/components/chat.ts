@@ -1,0 +1,428 @@
+/** The whole assistant: conversations, the conversation, the composer, and the source beside it. */
+
+import { html, LitElement, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult } from 'lit';
+import { repeat } from 'lit/directives/repeat.js';
+
+import { Api, ApiError, socketUrl, type Config, type ConversationItem, type TokenSource } from '../api';
+import { Connection, type Socket } from '../connection';
+import { closeText, errorText, pickLocale, words, type Locale, type Words } from '../i18n';
+import { Memory } from '../memory';
+import { SUBPROTOCOL, type Citation } from '../protocol';
+import type { Pending, TurnState } from '../reducer';
+import { ulid } from '../ulid';
+import './composer';
+import { conversationList } from './conversations';
+import { define } from './define';
+import { on, type ChatEvents } from './events';
+import { icons } from './icons';
+import { sheets } from './sheets';
+import './source';
+import './turn';
+import type { AssistantComposer } from './composer';
+
+export const CLIENT = { name: 'assistant-web', version: '0.1.0' };
+
+/** Narrower than this the source covers the conversation. */
+const PANEL_BESIDE_PX = 1000;
+/** Nearer to the end than this counts as reading the latest. */
+const NEAR_END_PX = 80;
+
+interface OpenSource {
+  turn: string;
+  citation: Citation;
+}
+
+export class AssistantChat extends LitElement {
+  static override properties: PropertyDeclarations = {
+    base: {},
+    token: {},
+    locale: { reflect: true },
+    heading: {},
+    config: { state: true },
+    conversations: { state: true },
+    listOpen: { state: true },
+    source: { state: true },
+    stopping: { state: true },
+    atEnd: { state: true },
+    said: { state: true },
+    modal: { state: true },
+  };
+  static override styles = [sheets.tokens, sheets.base, sheets.chat];
+  /** Origin of the server; empty for the page's own. */
+  declare base: string;
+  /** A bearer token; for tokens that change set `tokenSource`. */
+  declare token: string | null;
+  declare locale: Locale;
+  declare heading: string;
+  declare config: Config | null;
+  declare conversations: ConversationItem[];
+  declare listOpen: boolean;
+  declare source: OpenSource | null;
+  declare stopping: string | null;
+  declare atEnd: boolean;
+  declare said: string;
+  declare modal: boolean;
+  tokenSource: TokenSource = () => Promise.resolve(this.token);
+  private api!: Api;
+  private memory!: Memory;
+  private connection!: Connection;
+  private spoken = new Set<string>();
+  private opener: HTMLElement | null = null;
+  private readonly wake = (): void => {
+    if (!document.hidden) this.connection.wake();
+  };
+
+  constructor() {
+    super();
+    this.base = '';
+    this.token = null;
+    this.heading = '';
+    this.config = null;
+    this.conversations = [];
+    this.listOpen = false;
+    this.source = null;
+    this.stopping = null;
+    this.atEnd = true;
+    this.said = '';
+    this.modal = false;
+  }
+
+  // ---- life -----------------------------------------------------------------------------------------------------
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.memory = new Memory(this.base);
+    this.locale = this.locale ?? this.memory.locale() ?? pickLocale(navigator.languages);
+    this.api = new Api(this.base || location.origin, (fresh) => this.tokenSource(fresh));
+    this.connection = this.makeConnection();
+    window.addEventListener('online', this.wake);
+    document.addEventListener('visibilitychange', this.wake);
+    this.connection.open(this.memory.session());
+    void this.loadConfig();
+    void this.loadConversations();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    window.removeEventListener('online', this.wake);
+    document.removeEventListener('visibilitychange', this.wake);
+    this.connection.close();
+  }
+
+  private makeConnection(): Connection {
+    const environment = {
+      connect: () => new WebSocket(socketUrl(this.api.base), SUBPROTOCOL) as Socket,
+      snapshot: (session: string) => this.api.snapshot(session),
+      token: (fresh: boolean) => this.tokenSource(fresh),
+      after: (ms: number, run: () => void) => {
+        const timer = setTimeout(run, ms);
+        return () => clearTimeout(timer);
+      },
+      random: Math.random,
+      id: () => ulid(),
+      loadPending: (session: string) => this.memory.pending(session),
+      savePending: (session: string, pending: readonly Pending[]) => this.memory.rememberPending(session, pending),
+    };
+    return new Connection(environment, CLIENT, () => this.locale, () => this.requestUpdate());
+  }
+
+  private async loadConfig(): Promise<void> {
+    this.config = await this.api.config().catch(() => null);
+  }
+
+  private async loadConversations(): Promise<void> {
+    try {
+      this.conversations = (await this.api.conversations()).filter((item) => item.turns > 0);
+    } catch (error) {
+      if (!(error instanceof ApiError)) return;
+      this.conversations = [];
+    }
+  }
+
+  // ---- what follows from a change -------------------------------------------------------------------------------
+
+  override willUpdate(): void {
+    this.lang = this.locale === 'zh' ? 'zh-CN' : 'en';
+    const { sessionId, turns } = this.connection.state;
+    if (sessionId && turns.length) this.memory.rememberSession(sessionId);
+    if (this.stopping && turns.find((turn) => turn.turn === this.stopping)?.status !== 'running') this.stopping = null;
+    this.announce(turns);
+  }
+
+  override updated(changed: PropertyValues<this>): void {
+    if (this.atEnd && !changed.has('source')) this.scrollToEnd('auto');
+  }
+
+  /** Say a finished answer once; what was finished before the page came is not said. */
+  private announce(turns: readonly TurnState[]): void {
+    for (const turn of turns) {
+      if (turn.status === 'running' || this.spoken.has(turn.turn)) continue;
+      const watched = this.spoken.has(`running:${turn.turn}`);
+      this.spoken.add(turn.turn);
+      if (!watched) continue;
+      this.said = `${this.w.answerReady} ${turn.text.replace(/[*_`#|]+/g, '')}`;
+      void this.loadConversations();
+    }
+    for (const turn of turns) if (turn.status === 'running') this.spoken.add(`running:${turn.turn}`);
+  }
+
+  // ---- drawing --------------------------------------------------------------------------------------------------
+
+  override render(): TemplateResult {
+    const { w } = this;
+    const { state } = this.connection;
+    const empty = !state.turns.length && !state.pending.length && state.need !== 'reload';
+    return html`
+      <div class="frame ${this.listOpen ? 'list-open' : ''} ${this.source && !this.modal ? 'source-open' : ''}">
+        <nav id="list" aria-label=${w.conversations} @keydown=${this.listKey}>
+          ${conversationList(this.conversations, state.sessionId, this.locale, {
+            open: (id) => this.switchTo(id),
+            start: () => this.switchTo(null),
+          })}
+        </nav>
+        <div class="shade" @click=${() => (this.listOpen = false)}></div>
+        <main>
+          ${this.header()}
+          <div class="scroll" role="region" aria-label=${w.conversation} tabindex="0" @scroll=${this.scrolled}>
+            ${empty ? this.welcome() : this.thread(state.turns, state.pending)}
+          </div>
+          ${this.bottom()}
+          <div class="heard" aria-live="polite">${this.said}</div>
+        </main>
+        <assistant-source
+          .citation=${this.source?.citation ?? null}
+          .load=${(citation: Citation) => this.loadPassage(citation)}
+          sentence=${this.sentence()}
+          locale=${this.locale}
+          ?modal=${this.modal}
+          @close-source=${this.closeSource}
+        ></assistant-source>
+      </div>
+    `;
+  }
+
+  private get w(): Words {
+    return words(this.locale);
+  }
+
+  private header(): TemplateResult {
+    const { w } = this;
+    const model = this.config?.model;
+    return html`
+      <header>
+        <button
+          class="tool menu"
+          aria-label=${this.listOpen ? w.hideList : w.showList}
+          aria-expanded=${this.listOpen ? 'true' : 'false'}
+          aria-controls="list"
+          @click=${this.toggleList}
+        >
+          ${icons.menu}
+        </button>
+        <h1>${this.heading || this.config?.title || ''}</h1>
+        ${model ? html`<span class="model"><span class="heard">${w.model}: </span>${model}</span>` : nothing}
+        <button class="tool language" aria-label=${w.switchTo} title=${w.switchTo} @click=${this.switchLanguage}>
+          ${this.locale === 'zh' ? 'EN' : '中'}
+        </button>
+        <button class="tool fresh" aria-label=${w.newConversation} title=${w.newConversation} @click=${() => this.switchTo(null)}>
+          ${icons.plus}
+        </button>
+      </header>
+      ${model === 'extractive' ? html`<p class="notice">${w.extractive}</p>` : nothing}
+    `;
+  }
+
+  private welcome(): TemplateResult {
+    const { w } = this;
+    const examples = this.config?.examples ?? [];
+    return html`
+      <div class="welcome">
+        <span class="emblem">${icons.chat}</span>
+        <h2>${w.welcome}</h2>
+        <p>${w.welcomeMore}</p>
+        ${examples.length
+          ? html`<ul aria-label=${w.examples}>
+              ${examples.map(
+                (text) =>
+                  html`<li><button dir="auto" @click=${() => this.ask({ text, mode: 'auto', collections: [] })}>${text}</button></li>`,
+              )}
+            </ul>`
+          : nothing}
+      </div>
+    `;
+  }
+
+  private thread(turns: readonly TurnState[], pending: readonly Pending[]): TemplateResult {
+    const { source } = this;
+    return html`
+      <div
+        class="thread"
+        @open-source=${on('open-source', (detail) => this.openSource(detail))}
+        @ask-again=${on('ask-again', ({ text }) => this.ask({ text, mode: 'auto', collections: [] }))}
+        @rate=${on('rate', (d) => this.connection.feedback(d))}
+      >
+        ${repeat(
+          turns,
+          (turn) => turn.turn,
+          (turn) => html`<assistant-turn
+            role="article"
+            aria-label=${turn.question.slice(0, 80)}
+            .turn=${turn}
+            .focused=${source?.turn === turn.turn ? source.citation : null}
+            locale=${this.locale}
+          ></assistant-turn>`,
+        )}
+        ${repeat(pending, (item) => item.id, (item) => this.waiting(item))}
+      </div>
+    `;
+  }
+
+  private waiting(item: Pending): TemplateResult {
+    const { w } = this;
+    const { id, text, mode, collections } = item;
+    const again = (): void => {
+      this.connection.discard(id);
+      this.ask({ text, mode, collections });
+    };
+    return html`
+      <div class="pending">
+        <p class="bubble" dir="auto">${text}</p>
+        ${item.error
+          ? html`<p class="state" role="alert">
+              ${w.notSent} ${errorText(w, item.error)}
+              <button class="text-button" @click=${again}>${w.tryAgain}</button>
+              <button class="text-button" @click=${() => this.connection.discard(id)}>${w.remove}</button>
+            </p>`
+          : html`<p class="state">${w.sending}</p>`}
+      </div>
+    `;
+  }
+
+  private bottom(): TemplateResult {
+    const { w } = this;
+    const running = this.running();
+    return html`
+      <div class="bottom">
+        <button class="latest" aria-label=${w.toLatest} title=${w.toLatest} ?hidden=${this.atEnd} @click=${() => this.scrollToEnd('smooth')}>
+          ${icons.down}
+        </button>
+        ${this.lineNote()}
+        <assistant-composer
+          locale=${this.locale}
+          .collections=${this.config?.collections ?? []}
+          ?running=${running !== undefined}
+          ?stopping=${this.stopping !== null}
+          @ask=${on('ask', (detail) => this.ask(detail))}
+          @stop=${this.stop}
+        ></assistant-composer>
+      </div>
+    `;
+  }
+
+  private lineNote(): TemplateResult | typeof nothing {
+    const { w } = this;
+    const { link } = this.connection;
+    if (link.kind === 'waiting') return html`<p class="line" role="status">${w.offline}</p>`;
+    if (link.kind !== 'closed') return nothing;
+    return html`<p class="line" role="alert">
+      ${closeText(w, link.code)} <button class="text-button" @click=${() => this.connection.retry()}>${w.reconnect}</button>
+    </p>`;
+  }
+
+  // ---- doing ----------------------------------------------------------------------------------------------------
+
+  private running(): TurnState | undefined {
+    return this.connection.state.turns.findLast((turn) => turn.status === 'running');
+  }
+
+  private ask(question: ChatEvents['ask']): void {
+    this.atEnd = true;
+    this.connection.ask(question);
+    this.composer?.focus();
+  }
+
+  private stop(): void {
+    const turn = this.running()?.turn;
+    if (!turn) return;
+    this.stopping = turn;
+    this.connection.cancel(turn);
+  }
+
+  private switchTo(session: string | null): void {
+    this.listOpen = false;
+    this.source = null;
+    this.atEnd = true;
+    this.memory.rememberSession(session);
+    this.connection.open(session);
+    this.composer?.focus();
+  }
+
+  private switchLanguage(): void {
+    this.locale = this.locale === 'zh' ? 'en' : 'zh';
+    this.memory.rememberLocale(this.locale);
+  }
+
+  private async toggleList(): Promise<void> {
+    this.listOpen = !this.listOpen;
+    await this.updateComplete;
+    if (this.listOpen) this.renderRoot.querySelector<HTMLElement>('nav button')?.focus();
+  }
+
+  private listKey(event: KeyboardEvent): void {
+    if (event.key !== 'Escape' || !this.listOpen) return;
+    this.listOpen = false;
+    this.renderRoot.querySelector<HTMLElement>('.menu')?.focus();
+  }
+
+  // ---- the source -----------------------------------------------------------------------------------------------
+
+  private openSource(open: OpenSource): void {
+    this.opener = deepActive();
+    this.modal = this.clientWidth < PANEL_BESIDE_PX;
+    this.source = open;
+  }
+
+  private closeSource(): void {
+    this.source = null;
+    this.opener?.focus();
+    this.opener = null;
+  }
+
+  private loadPassage(citation: Citation): ReturnType<Api['passage']> {
+    return this.api.passage(this.connection.state.sessionId ?? '', this.source?.turn ?? '', citation.n);
+  }
+
+  private sentence(): string {
+    const { source } = this;
+    const text = this.connection.state.turns.find((turn) => turn.turn === source?.turn)?.text;
+    if (!source || !text) return '';
+    const raw = [...text].slice(source.citation.start, source.citation.end).join('');
+    return raw.replace(/[*_`#|]+/g, ' ').trim();
+  }
+
+  // ---- scrolling ------------------------------------------------------------------------------------------------
+
+  private get composer(): AssistantComposer | null {
+    return this.renderRoot.querySelector('assistant-composer');
+  }
+
+  private scrolled(event: Event): void {
+    const { scrollHeight, scrollTop, clientHeight } = event.target as HTMLElement;
+    this.atEnd = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
+  }
+
+  private scrollToEnd(behavior: ScrollBehavior): void {
+    const area = this.renderRoot.querySelector('.scroll');
+    // Inner elements draw after this one; wait for them.
+    requestAnimationFrame(() => area?.scrollTo?.({ top: area.scrollHeight, behavior }));
+  }
+}
+
+/** The focused element, also inside shadow roots. */
+function deepActive(): HTMLElement | null {
+  let active = document.activeElement;
+  while (active?.shadowRoot?.activeElement) active = active.shadowRoot.activeElement;
+  return active instanceof HTMLElement ? active : null;
+}
+
+define('assistant-chat', AssistantChat);

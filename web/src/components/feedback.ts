@@ -1,0 +1,57 @@
+/** Thumbs up or down, and after a thumb down the words it should have been. */
+
+import { html, nothing, type TemplateResult } from 'lit';
+
+import type { Words } from '../i18n';
+import type { Rating } from '../protocol';
+import { emit } from './events';
+import { icons } from './icons';
+
+export interface FeedbackState {
+  rating: Rating | null;
+  writing: boolean;
+}
+
+export function feedback(
+  state: FeedbackState,
+  w: Words,
+  turn: string,
+  from: EventTarget,
+  change: (next: FeedbackState) => void,
+): TemplateResult {
+  const rate = (rating: Rating): void => {
+    emit(from, 'rate', { turn, rating });
+    change({ rating, writing: rating === 'down' });
+  };
+  const correct = (event: SubmitEvent): void => {
+    event.preventDefault();
+    const field = (event.target as HTMLFormElement).elements.namedItem('correction') as HTMLTextAreaElement;
+    const correction = field.value.trim();
+    if (correction) emit(from, 'rate', { turn, rating: 'down', correction });
+    change({ rating: 'down', writing: false });
+  };
+  const thumb = (rating: Rating, label: string, icon: TemplateResult): TemplateResult => html`
+    <button
+      class="tool"
+      aria-label=${label}
+      title=${label}
+      aria-pressed=${state.rating === rating ? 'true' : 'false'}
+      @click=${() => rate(rating)}
+    >
+      ${icon}
+    </button>
+  `;
+  return html`
+    ${thumb('up', w.good, icons.up)}${thumb('down', w.bad, icons.thumbDown)}
+    ${state.rating && !state.writing ? html`<span class="thanks" role="status">${w.thanks}</span>` : nothing}
+    ${state.writing
+      ? html`<form class="correction" @submit=${correct}>
+          <label>${w.feedbackAsk}<textarea name="correction" rows="2" maxlength="4000"></textarea></label>
+          <button class="text-button filled">${w.sendFeedback}</button>
+          <button type="button" class="text-button" @click=${() => change({ rating: 'down', writing: false })}>
+            ${w.cancel}
+          </button>
+        </form>`
+      : nothing}
+  `;
+}

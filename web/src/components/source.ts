@@ -1,0 +1,166 @@
+/** The passage behind a citation, highlighted within its surroundings, with what is known about its document. */
+
+import { html, LitElement, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult } from 'lit';
+
+import type { CitedPassage } from '../api';
+import { dayText, words, type Locale, type Words } from '../i18n';
+import { safeTarget } from '../markdown';
+import type { Citation } from '../protocol';
+import { define } from './define';
+import { icons } from './icons';
+import { sheets } from './sheets';
+
+/**
+ * The quote of this citation within the passage that was loaded: the passage can be longer than what this sentence
+ * rests on. When the quote is not in it, the passage's own exact text is highlighted.
+ */
+export function locate(passage: CitedPassage, exact: string): { before: string; exact: string; after: string } {
+  const whole = passage.before + passage.exact + passage.after;
+  const near = Math.max(0, passage.before.length - exact.length);
+  const at = exact ? whole.indexOf(exact, near) : -1;
+  if (at < 0) return { before: passage.before, exact: passage.exact, after: passage.after };
+  return { before: whole.slice(0, at), exact, after: whole.slice(at + exact.length) };
+}
+
+export class AssistantSource extends LitElement {
+  static override properties: PropertyDeclarations = {
+    citation: { attribute: false },
+    sentence: {},
+    load: { attribute: false },
+    locale: {},
+    modal: { type: Boolean },
+    passage: { state: true },
+    failed: { state: true },
+  };
+  static override styles = [sheets.base, sheets.source];
+  declare citation: Citation | null;
+  declare sentence: string;
+  declare load: (citation: Citation) => Promise<CitedPassage>;
+  declare locale: Locale;
+  /** Whether the panel covers the conversation and keeps the focus. */
+  declare modal: boolean;
+  declare passage: CitedPassage | null;
+  declare failed: boolean;
+
+  constructor() {
+    super();
+    this.citation = null;
+    this.sentence = '';
+    this.modal = false;
+    this.passage = null;
+    this.failed = false;
+  }
+
+  override willUpdate(changed: PropertyValues<this>): void {
+    if (changed.has('citation') && this.citation) void this.fetchPassage(this.citation);
+  }
+
+  override updated(changed: PropertyValues<this>): void {
+    const { dialog } = this;
+    if (changed.has('citation')) {
+      if (this.citation && !dialog.open) this.show();
+      if (this.citation) this.renderRoot.querySelector<HTMLElement>('h2')?.focus();
+      if (!this.citation && dialog.open) dialog.close();
+    }
+    if (changed.has('passage') && this.passage) this.renderRoot.querySelector('mark')?.scrollIntoView?.({ block: 'center' });
+  }
+
+  override render(): TemplateResult {
+    const { citation, w } = this;
+    return html`
+      <dialog aria-labelledby="title" @close=${this.closed} @keydown=${this.key} @click=${this.backdrop}>
+        ${citation ? this.content(citation, w) : nothing}
+      </dialog>
+    `;
+  }
+
+  private get w(): Words {
+    return words(this.locale);
+  }
+
+  private get dialog(): HTMLDialogElement {
+    return this.renderRoot.querySelector('dialog')!;
+  }
+
+  private show(): void {
+    if (this.modal) this.dialog.showModal();
+    else this.dialog.show();
+  }
+
+  private content(citation: Citation, w: Words): TemplateResult {
+    const { source } = citation;
+    return html`
+      <header>
+        <span class="n" aria-hidden="true">${citation.n}</span>
+        <h2 id="title" tabindex="-1"><span class="heard">${w.source(citation.n, '')}</span>${source.title}</h2>
+        <button class="tool" aria-label=${w.close} title=${w.close} @click=${() => this.dialog.close()}>${icons.close}</button>
+      </header>
+      <div class="body">
+        ${source.section ? html`<p class="section">${source.section}</p>` : nothing}
+        <p class="facts">
+          <span>${w.version(source.version)}</span>
+          <span>${source.date ? dayText(this.locale, source.date) : w.undated}</span>
+          <span>${w.authority[source.authority] ?? ''}</span>
+          ${source.page ? html`<span>${w.page(source.page)}</span>` : nothing}
+        </p>
+        ${this.stateNote(w)}
+        ${this.sentence
+          ? html`<h3>${w.restsOn}</h3>
+              <p class="sentence" dir="auto">${this.sentence} <em class=${citation.verdict}>${w.verdicts[citation.verdict]}</em></p>`
+          : nothing}
+        <h3>${w.passage}</h3>
+        ${this.quote(citation, w)} ${this.place(source.uri, w)}
+      </div>
+    `;
+  }
+
+  private stateNote(w: Words): TemplateResult | typeof nothing {
+    const state = this.passage?.state;
+    return state ? html`<p class="state ${state}">${w.sourceState[state] ?? ''}</p>` : nothing;
+  }
+
+  private quote(citation: Citation, w: Words): TemplateResult {
+    const plain = { before: '', exact: citation.source.exact, after: '' };
+    const { before, exact, after } = this.passage ? locate(this.passage, citation.source.exact) : plain;
+    return html`
+      <blockquote dir="auto">${before}<mark>${exact}</mark>${after}</blockquote>
+      ${this.failed ? html`<p class="state changed" role="status">${w.passageFailed}</p>` : nothing}
+    `;
+  }
+
+  private place(uri: string, w: Words): TemplateResult {
+    const target = safeTarget(uri);
+    return target
+      ? html`<p class="place"><a href=${target.href} target="_blank" rel="noopener noreferrer">${w.openDocument}</a> ${target.host}</p>`
+      : html`<p class="place">${icons.file}${uri}</p>`;
+  }
+
+  private async fetchPassage(citation: Citation): Promise<void> {
+    this.passage = null;
+    this.failed = false;
+    try {
+      const passage = await this.load(citation);
+      if (this.citation === citation) this.passage = passage;
+    } catch {
+      if (this.citation === citation) this.failed = true;
+    }
+  }
+
+  private key(event: KeyboardEvent): void {
+    // A dialog that is not modal does not close on Escape by itself.
+    if (event.key === 'Escape' && !this.modal) {
+      event.stopPropagation();
+      this.dialog.close();
+    }
+  }
+
+  private backdrop(event: Event): void {
+    if (this.modal && event.target === this.dialog) this.dialog.close();
+  }
+
+  private closed(): void {
+    this.dispatchEvent(new CustomEvent('close-source'));
+  }
+}
+
+define('assistant-source', AssistantSource);

@@ -1,0 +1,212 @@
+/** One question and its answer: text with citations, what has no support, conflicts, sources, feedback, the plan. */
+
+import { html, LitElement, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult } from 'lit';
+
+import { annotate, spansOf, type Annotated, type AnswerSpan } from '../citations';
+import { dayText, errorText, words, type Locale, type Words } from '../i18n';
+import { render as markdown, type Rendered, type SpanPainter } from '../markdown';
+import type { Citation } from '../protocol';
+import type { TurnState } from '../reducer';
+import { conflictNote } from './conflicts';
+import { define } from './define';
+import { emit } from './events';
+import { feedback, type FeedbackState } from './feedback';
+import { icons } from './icons';
+import './plan';
+import { sheets } from './sheets';
+
+export class AssistantTurn extends LitElement {
+  static override properties: PropertyDeclarations = {
+    turn: { attribute: false },
+    locale: {},
+    focused: { attribute: false },
+    planOpen: { state: true },
+    copied: { state: true },
+    feedbackState: { state: true },
+  };
+  static override styles = [sheets.base, sheets.turn];
+  declare turn: TurnState;
+  declare locale: Locale;
+  /** The citation whose source is open beside the conversation. */
+  declare focused: Citation | null;
+  declare planOpen: boolean;
+  declare copied: boolean;
+  declare feedbackState: FeedbackState;
+  private annotated: Annotated | null = null;
+
+  constructor() {
+    super();
+    this.focused = null;
+    this.planOpen = false;
+    this.copied = false;
+    this.feedbackState = { rating: null, writing: false };
+  }
+
+  override willUpdate(changed: PropertyValues<this>): void {
+    const before = changed.get('turn') as TurnState | undefined;
+    if (this.annotated && before?.text === this.turn.text && before?.citations === this.turn.citations) return;
+    if (changed.has('turn')) this.annotated = annotate(this.turn.text, spansOf(this.turn.citations));
+  }
+
+  override render(): TemplateResult {
+    const { turn, w } = this;
+    const running = turn.status === 'running';
+    return html`
+      <div class="question"><h2 class="heard">${w.you}</h2><p dir="auto">${turn.question}</p></div>
+      <div class="answer" aria-busy=${running ? 'true' : 'false'}>
+        <h2 class="heard">${w.answer}</h2>
+        ${turn.text ? html`<div class="text" dir="auto">${markdown(this.annotated!, this.painter())}</div>` : nothing}
+        ${running ? this.stage() : nothing} ${this.notices()}
+        ${conflictNote(turn.conflicts, this.locale, (n) => this.openNumber(n))} ${this.sources()}
+        ${running ? nothing : this.footer()}
+      </div>
+    `;
+  }
+
+  private get w(): Words {
+    return words(this.locale);
+  }
+
+  // ---- the text -------------------------------------------------------------------------------------------------
+
+  private painter(): SpanPainter {
+    const lit = this.focused;
+    return {
+      text: (text, active) => {
+        const doubt = active.find((span) => isDoubtful(span));
+        if (doubt) return html`<span class=${doubt.verdict} title=${this.w.verdicts[doubt.verdict]}>${text}</span>`;
+        const shown = lit && active.some((span) => span.start === lit.start && span.end === lit.end);
+        return shown ? html`<mark>${text}</mark>` : text;
+      },
+      buttons: (span) => [
+        span.citations.map((citation) => this.citeButton(citation)),
+        isDoubtful(span) ? this.doubt(span) : nothing,
+      ],
+    };
+  }
+
+  private citeButton(citation: Citation): Rendered {
+    const { w } = this;
+    const label = `${w.source(citation.n, citation.source.title)}, ${w.verdicts[citation.verdict]}`;
+    const pressed = this.focused?.n === citation.n && this.focused.start === citation.start;
+    return html`<button
+      class="cite ${citation.verdict}"
+      aria-label=${label}
+      aria-haspopup="dialog"
+      aria-expanded=${pressed ? 'true' : 'false'}
+      title=${citation.source.title}
+      @click=${() => this.open(citation)}
+    >
+      ${citation.n}
+    </button>`;
+  }
+
+  /** A sign that can be reached by keyboard and says why the stretch before it is marked. */
+  private doubt(span: AnswerSpan): Rendered {
+    const text = this.w.verdicts[span.verdict];
+    return html`<span class="why ${span.verdict}" tabindex="0" role="note" aria-label=${text}
+      ><span aria-hidden="true">?</span><span class="tip" aria-hidden="true">${text}</span></span
+    >`;
+  }
+
+  private open(citation: Citation): void {
+    emit(this, 'open-source', { turn: this.turn.turn, citation });
+  }
+
+  private openNumber(n: number): void {
+    const citation = this.turn.citations?.items.find((item) => item.n === n);
+    if (citation) this.open(citation);
+  }
+
+  // ---- around the text ------------------------------------------------------------------------------------------
+
+  private stage(): TemplateResult {
+    const { stage, progress } = this.turn;
+    const name = this.w.stages[stage] ?? this.w.stages['accepted'];
+    const counted = progress && typeof progress.done === 'number' && typeof progress.total === 'number';
+    const count = counted ? ` ${this.w.ofTotal(progress.done!, progress.total!)}` : '';
+    return html`<p class="stage"><span class="dots" aria-hidden="true"><i></i><i></i><i></i></span>${name}${count}</p>`;
+  }
+
+  private notices(): TemplateResult | typeof nothing {
+    const { turn, w } = this;
+    const notes: TemplateResult[] = [];
+    if (turn.status === 'failed') {
+      notes.push(html`<p class="note bad">
+        ${errorText(w, turn.error ?? 'internal')}
+        <button class="text-button" @click=${() => emit(this, 'ask-again', { text: turn.question })}>${w.tryAgain}</button>
+      </p>`);
+    } else if (turn.status === 'cancelled') notes.push(html`<p class="note">${w.stopped}</p>`);
+    else if (turn.finish === 'length') notes.push(html`<p class="note warn">${w.cutOff}</p>`);
+    else if (turn.finish === 'no_answer' && !turn.text) notes.push(html`<p class="note">${w.noAnswer}</p>`);
+    if (turn.plan?.mode === 'generation') notes.push(html`<p class="note">${w.ungrounded}</p>`);
+    for (const change of turn.changes) {
+      notes.push(html`<p class="note warn">${(w.sourceChange[change.change] ?? w.sourceChange.updated)(change.n)}</p>`);
+    }
+    return notes.length ? html`${notes}` : nothing;
+  }
+
+  private sources(): TemplateResult | typeof nothing {
+    const first = new Map<number, Citation>();
+    for (const item of this.turn.citations?.items ?? []) if (!first.has(item.n)) first.set(item.n, item);
+    if (!first.size) return nothing;
+    const sorted = [...first.values()].sort((a, b) => a.n - b.n);
+    return html`
+      <section class="sources" aria-label=${this.w.sources}>
+        ${sorted.map(
+          (item) => html`
+            <button aria-haspopup="dialog" @click=${() => this.open(item)}>
+              <span class="n">${item.n}</span><span class="title">${item.source.title}</span>
+              ${item.source.date ? html`<span class="date">${dayText(this.locale, item.source.date)}</span>` : nothing}
+            </button>
+          `,
+        )}
+      </section>
+    `;
+  }
+
+  private footer(): TemplateResult {
+    const { turn, w } = this;
+    const { citations } = turn;
+    return html`
+      <div class="footer">
+        ${turn.text
+          ? html`<button class="tool" aria-label=${this.copied ? w.copied : w.copy} title=${w.copy} @click=${this.copy}>
+              ${this.copied ? icons.check : icons.copy}
+            </button>`
+          : nothing}
+        ${turn.text ? feedback(this.feedbackState, w, turn.turn, this, (next) => (this.feedbackState = next)) : nothing}
+        ${citations && turn.text && turn.finish !== 'no_answer'
+          ? html`<span class="coverage ${citations.status}" title=${citations.agreement ? w.agreement(citations.agreement) : ''}
+              ><i aria-hidden="true"></i>${w.coverage[citations.status]}</span
+            >`
+          : nothing}
+        ${turn.model ? html`<span class="model" title=${w.model}>${turn.model}</span>` : nothing}
+      </div>
+      ${turn.plan
+        ? html`<details class="plan" ?open=${turn.plan.mode === 'no_text'} @toggle=${this.togglePlan}>
+            <summary>${w.plan}</summary>
+            ${this.planOpen ? html`<assistant-plan .turn=${turn} locale=${this.locale}></assistant-plan>` : nothing}
+          </details>`
+        : nothing}
+    `;
+  }
+
+  private togglePlan(event: Event): void {
+    this.planOpen = (event.target as HTMLDetailsElement).open;
+  }
+
+  private async copy(): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(this.turn.text);
+      this.copied = true;
+      setTimeout(() => (this.copied = false), 2000);
+    } catch {
+      // Not permitted here; the text can still be selected.
+    }
+  }
+}
+
+const isDoubtful = (span: AnswerSpan): boolean => span.verdict === 'unsupported' || span.verdict === 'contradicted';
+
+define('assistant-turn', AssistantTurn);

@@ -1,0 +1,373 @@
+/**
+ * One conversation over one WebSocket, for as long as the page wants it: dials, resumes, repairs holes, sends every
+ * command until it is acknowledged. What the frames amount to is the reducer's; here is only what happens when.
+ */
+
+import { ApiError, type TokenSource } from './api';
+import { decode, VERSION, type Command, type Commands, type ControlFrame, type Frame, type Snapshot } from './protocol';
+import { EMPTY, forget, reduce, restore, send, type ChatState, type Pending } from './reducer';
+
+/** The part of a WebSocket that is used. */
+export interface Socket {
+  onopen: (() => void) | null;
+  onmessage: ((event: { data: unknown }) => void) | null;
+  onclose: ((event: { code: number }) => void) | null;
+  send(data: string): void;
+  close(): void;
+}
+
+/** Everything outside: sockets, REST, time, chance, storage. */
+export interface Environment {
+  connect(): Socket;
+  snapshot(session: string): Promise<Snapshot>;
+  token: TokenSource;
+  /** Call `run` after `ms`; the result calls it off. */
+  after(ms: number, run: () => void): () => void;
+  random(): number;
+  id(): string;
+  loadPending(session: string): Pending[];
+  savePending(session: string, pending: readonly Pending[]): void;
+}
+
+export type Link =
+  | { kind: 'idle' | 'connecting' | 'live' }
+  | { kind: 'waiting'; ms: number }
+  | { kind: 'closed'; code: number };
+
+export interface Ask {
+  text: string;
+  mode: string;
+  collections: string[];
+}
+
+const READY_WITHIN_MS = 10_000;
+const WAKE_CHECK_MS = 5_000;
+const HEARTBEAT_MS = 20_000;
+const RATE_LIMITED_FROM = 4;
+
+/** Milliseconds to wait before attempt 0, 1, 2…: between half a second and a bound that doubles up to 20 s. */
+export function backOff(attempt: number, random: number): number {
+  const bound = Math.min(20_000, 500 * 2 ** (attempt + 1));
+  return 500 + random * (bound - 500);
+}
+
+/** Codes 45xx say that coming back would be refused again. */
+export const isFinal = (code: number): boolean => code >= 4500 && code <= 4599;
+
+export class Connection {
+  state: ChatState = EMPTY;
+  link: Link = { kind: 'idle' };
+
+  private socket: Socket | null = null;
+  private outbox = new Map<string, Command>();
+  private held: Frame[] | null = null;
+  private timers: (() => void)[] = [];
+  private stopBeat: () => void = () => undefined;
+  private heartbeat = HEARTBEAT_MS;
+  private silent = false;
+  private ready = false;
+  private attempt = 0;
+  private dialNumber = 0;
+  private holeAt = -1;
+  private laggedAt = -1;
+  private drainMs: number | null = null;
+  private staleToken = false;
+  private openId = '';
+
+  constructor(
+    private readonly env: Environment,
+    private readonly client: { name: string; version: string },
+    private readonly locale: () => string,
+    private readonly changed: () => void,
+  ) {}
+
+  /** Leave the current conversation and open another one; null starts a new one. */
+  open(session: string | null): void {
+    this.hangUp();
+    this.outbox.clear();
+    this.state = { ...EMPTY, sessionId: session, need: session ? 'reload' : null };
+    this.attempt = 0;
+    this.holeAt = -1;
+    if (session) for (const pending of this.env.loadPending(session)) if (!pending.error) this.enqueue(pending);
+    void this.dial();
+  }
+
+  /** Ask a question; gives the id under which it waits in `state.pending`. */
+  ask(question: Ask): string {
+    const pending: Pending = { ...question, id: this.env.id(), error: null };
+    this.enqueue(pending);
+    this.remember();
+    this.wake();
+    return pending.id;
+  }
+
+  /** Take a refused question back. */
+  discard(id: string): void {
+    this.outbox.delete(id);
+    this.state = forget(this.state, id);
+    this.remember();
+    this.changed();
+  }
+
+  cancel(turn: string): void {
+    this.command('turn.cancel', { turn });
+  }
+
+  feedback(d: Commands['feedback.add']): void {
+    this.command('feedback.add', d);
+  }
+
+  /** The network or the page is back: try at once, or check that the line is alive. */
+  wake(): void {
+    if (this.link.kind === 'waiting') void this.dial();
+    else if (this.link.kind === 'live' && this.ready && !this.silent) this.beat(WAKE_CHECK_MS);
+  }
+
+  /** Try again after a close that does not come back by itself. */
+  retry(): void {
+    this.attempt = 0;
+    this.staleToken = true;
+    void this.dial();
+  }
+
+  close(): void {
+    this.hangUp();
+    this.setLink({ kind: 'idle' });
+  }
+
+  // ---- commands -------------------------------------------------------------------------------------------------
+
+  private enqueue(pending: Pending): void {
+    const { id, text, mode, collections } = pending;
+    const d = collections.length ? { text, mode, scope: { collections } } : { text, mode };
+    this.state = send(this.state, { ...pending, error: null });
+    this.put({ v: VERSION, type: 'turn.start', id, d });
+  }
+
+  private command<T extends 'turn.cancel' | 'feedback.add'>(type: T, d: Commands[T]): void {
+    this.put({ v: VERSION, type, id: this.env.id(), d } as Command);
+  }
+
+  /** Keep the command until it is acknowledged, and send it now if the line is open. */
+  private put(command: Command): void {
+    this.outbox.set(command.id, command);
+    if (this.ready) this.transmit(command);
+    this.changed();
+  }
+
+  private transmit(command: Command): void {
+    this.socket?.send(JSON.stringify(command));
+  }
+
+  private remember(): void {
+    if (this.state.sessionId) this.env.savePending(this.state.sessionId, this.state.pending);
+  }
+
+  // ---- dialling -------------------------------------------------------------------------------------------------
+
+  private async dial(): Promise<void> {
+    this.hangUp();
+    const number = this.dialNumber;
+    this.setLink({ kind: 'connecting' });
+    try {
+      const token = await this.env.token(this.staleToken);
+      if (number !== this.dialNumber) return;
+      this.staleToken = false;
+      if (this.state.need === 'reload') await this.reload(number);
+      if (number === this.dialNumber) this.connect(number, token);
+    } catch (error) {
+      if (number === this.dialNumber) this.lost(error instanceof ApiError && error.status === 401 ? 4501 : 1006);
+    }
+  }
+
+  private connect(number: number, token: string | null): void {
+    const socket = this.env.connect();
+    this.socket = socket;
+    this.later(READY_WITHIN_MS, () => this.ready || this.lost(1006));
+    socket.onopen = () => number === this.dialNumber && this.sayHello(token);
+    socket.onmessage = (event) => number === this.dialNumber && this.receive(decode(event.data));
+    socket.onclose = (event) => number === this.dialNumber && this.lost(event.code);
+  }
+
+  private sayHello(token: string | null): void {
+    const { sessionId, epoch, seq } = this.state;
+    this.openId = this.env.id();
+    this.transmit({
+      v: VERSION,
+      type: 'session.open',
+      id: this.openId,
+      d: {
+        ...(token ? { token } : {}),
+        ...(sessionId ? { session_id: sessionId } : {}),
+        ...(sessionId && epoch !== null ? { resume: { epoch, seq } } : {}),
+        client: this.client,
+        locale: this.locale(),
+      },
+    });
+  }
+
+  /** Load the snapshot; a conversation that is gone is replaced by a new one. */
+  private async reload(number: number): Promise<void> {
+    const session = this.state.sessionId;
+    if (!session) return;
+    try {
+      const snapshot = await this.env.snapshot(session);
+      if (number === this.dialNumber) this.state = restore(this.state, snapshot);
+    } catch (error) {
+      if (number !== this.dialNumber) return;
+      if (!(error instanceof ApiError && error.status === 404)) throw error;
+      this.state = { ...EMPTY, pending: this.state.pending };
+    }
+    this.changed();
+  }
+
+  /** The line is gone: come back later, at once, or not at all, as the close code says. */
+  private lost(code: number): void {
+    this.hangUp();
+    if (isFinal(code)) return this.setLink({ kind: 'closed', code });
+    if (code === 4003) this.staleToken = true;
+    if (code === 4005 && this.state.sessionId) this.state = { ...this.state, need: 'reload' };
+    if (code === 4004) this.attempt = Math.max(this.attempt, RATE_LIMITED_FROM);
+    const ms = this.drainMs ?? backOff(this.attempt, this.env.random());
+    this.drainMs = null;
+    this.attempt++;
+    this.setLink({ kind: 'waiting', ms });
+    this.later(ms, () => void this.dial());
+  }
+
+  private hangUp(): void {
+    this.dialNumber++;
+    this.ready = false;
+    this.silent = false;
+    this.held = null;
+    this.stopBeat();
+    for (const stop of this.timers.splice(0)) stop();
+    this.socket?.close();
+    this.socket = null;
+  }
+
+  private later(ms: number, run: () => void): void {
+    this.timers.push(this.env.after(ms, run));
+  }
+
+  private setLink(link: Link): void {
+    this.link = link;
+    this.changed();
+  }
+
+  // ---- frames ---------------------------------------------------------------------------------------------------
+
+  private receive(frame: Frame | null): void {
+    this.silent = false;
+    if (!frame) return;
+    if (typeof frame.seq === 'number' && this.held) {
+      this.held.push(frame);
+      return;
+    }
+    this.apply(frame);
+    if (typeof frame.seq !== 'number') this.obey(frame as ControlFrame);
+    this.repair();
+    this.changed();
+  }
+
+  private apply(frame: Frame): void {
+    const before = this.state.pending;
+    this.state = reduce(this.state, frame);
+    if (frame.type === 'turn.accepted') this.outbox.delete(frame.d.client_id);
+    if (this.state.pending !== before) this.remember();
+  }
+
+  private obey(frame: ControlFrame): void {
+    switch (frame.type) {
+      case 'session.ready':
+        return this.begin(frame.d.heartbeat_ms);
+      case 'replay.done':
+        this.attempt = 0;
+        return;
+      case 'ack':
+        this.outbox.delete(frame.d.id);
+        return;
+      case 'error':
+        return this.refused(frame.d.ref_id ?? '', frame.d.code);
+      case 'pong':
+        return this.compare(frame.d.head_seq);
+      case 'auth.expiring':
+        return void this.refreshToken();
+      case 'server.draining':
+        this.drainMs = frame.d.reconnect_after_ms;
+        return;
+    }
+  }
+
+  private begin(heartbeat: number | undefined): void {
+    this.ready = true;
+    this.heartbeat = heartbeat && heartbeat > 0 ? heartbeat : HEARTBEAT_MS;
+    this.setLink({ kind: 'live' });
+    this.remember();
+    for (const command of this.outbox.values()) this.transmit(command);
+    this.stopBeat();
+    this.stopBeat = this.env.after(this.heartbeat, () => this.beat(this.heartbeat));
+  }
+
+  private refused(id: string, code: string): void {
+    this.outbox.delete(id);
+    if (id !== this.openId || code !== 'not_found') return;
+    this.state = { ...EMPTY, pending: this.state.pending };
+    void this.dial();
+  }
+
+  private async refreshToken(): Promise<void> {
+    const number = this.dialNumber;
+    const token = await this.env.token(true).catch(() => null);
+    if (token && number === this.dialNumber && this.ready) {
+      this.transmit({ v: VERSION, type: 'auth.refresh', id: this.env.id(), d: { token } });
+    }
+  }
+
+  // ---- repair and heartbeat -------------------------------------------------------------------------------------
+
+  /** Fetch again what the reducer found missing: the frames after the last number, else the snapshot. */
+  private repair(): void {
+    const { need, seq } = this.state;
+    if (need === 'resume' && this.holeAt !== seq) {
+      this.holeAt = seq;
+      void this.dial();
+    } else if (need && !this.held && this.ready) {
+      void this.reloadInPlace();
+    }
+  }
+
+  /** Load the snapshot while the socket goes on; frames that come meanwhile wait. */
+  private async reloadInPlace(): Promise<void> {
+    const number = this.dialNumber;
+    this.held = [];
+    try {
+      await this.reload(number);
+    } catch {
+      if (number === this.dialNumber) this.lost(1006);
+      return;
+    }
+    if (number !== this.dialNumber) return;
+    const frames = this.held;
+    this.held = null;
+    if (this.state.sessionId === null) return void this.dial();
+    for (const frame of frames) this.apply(frame);
+    this.repair();
+    this.changed();
+  }
+
+  /** Two heartbeats in a row that show the same lag mean that frames were lost on the way. */
+  private compare(head: number): void {
+    const { seq, need } = this.state;
+    if (head > seq && this.laggedAt === seq && !need) this.state = { ...this.state, need: 'resume' };
+    this.laggedAt = head > seq ? seq : -1;
+  }
+
+  private beat(answerWithin: number): void {
+    if (this.silent) return this.lost(1006);
+    this.silent = true;
+    this.transmit({ v: VERSION, type: 'ping', id: this.env.id(), d: { seq: this.state.seq } });
+    this.stopBeat();
+    this.stopBeat = this.env.after(answerWithin, () => this.beat(this.heartbeat));
+  }
+}

@@ -1,0 +1,255 @@
+/**
+ * What the page knows about one conversation, as a pure function of the frames it has seen: (state, frame) -> state.
+ *
+ * Delivered at least once, shown exactly once (docs/protocol.md, rules 2 and 3): frames up to the last number are
+ * dropped, a gap or a text that does not fit is never papered over but asks to be fetched again through `need`.
+ * The turn itself follows assistant/core/turn.py, event by event.
+ */
+
+import type {
+  AnswerDelta,
+  AnswerFinished,
+  CitationsAdded,
+  ConflictsFound,
+  ControlFrame,
+  DurableFrame,
+  Epoch,
+  Frame,
+  Snapshot,
+  SourceChanged,
+  TurnFinished,
+  TurnMessage,
+  TurnPlanned,
+  TurnProgress,
+} from './protocol';
+import { sha256 } from './sha256';
+
+export interface TurnState extends TurnMessage {
+  turn: string;
+  /** Code points in `text`, kept so that a delta is checked without counting the text again. */
+  length: number;
+  progress: TurnProgress | null;
+  changes: SourceChanged[];
+}
+
+/** A question that was sent and is not yet known to be stored. */
+export interface Pending {
+  id: string;
+  text: string;
+  mode: string;
+  collections: string[];
+  error: string | null;
+}
+
+/** `resume` asks for the frames after `seq`, `reload` for the snapshot. */
+export type Need = 'resume' | 'reload' | null;
+
+export interface ChatState {
+  sessionId: string | null;
+  epoch: Epoch | null;
+  /** The last number applied; 0 before the first. */
+  seq: number;
+  turns: readonly TurnState[];
+  pending: readonly Pending[];
+  need: Need;
+}
+
+export const EMPTY: ChatState = { sessionId: null, epoch: null, seq: 0, turns: [], pending: [], need: null };
+
+const NEW_TURN: Omit<TurnState, 'turn'> = {
+  question: '',
+  text: '',
+  length: 0,
+  status: 'running',
+  stage: 'accepted',
+  progress: null,
+  changes: [],
+  finish: null,
+  sha256: null,
+  model: null,
+  prompt: null,
+  error: null,
+  plan: null,
+  citations: null,
+  conflicts: null,
+  usage: null,
+  audit_id: null,
+  record_hash: null,
+};
+
+/** The number of Unicode code points of a text; a lone surrogate counts as one. */
+export function codePoints(text: string): number {
+  let count = text.length;
+  for (let i = 1; i < text.length; i++) {
+    const here = text.charCodeAt(i);
+    if (here >= 0xdc00 && here <= 0xdfff) {
+      const before = text.charCodeAt(i - 1);
+      if (before >= 0xd800 && before <= 0xdbff) count--;
+    }
+  }
+  return count;
+}
+
+/** Apply one frame. Frames of other conversations, old numbers and unknown types leave the turns as they are. */
+export function reduce(state: ChatState, frame: Frame): ChatState {
+  if (typeof frame.seq !== 'number') return control(state, frame as ControlFrame);
+  if (state.sessionId !== null && frame.sid !== state.sessionId) return state;
+  if (frame.seq <= state.seq) return state;
+  if (frame.seq > state.seq + 1) return state.need ? state : { ...state, need: 'resume' };
+  return durable({ ...state, sessionId: frame.sid, seq: frame.seq }, frame);
+}
+
+function control(state: ChatState, frame: ControlFrame): ChatState {
+  switch (frame.type) {
+    case 'session.ready':
+      return ready(state, frame.d.session_id, frame.d.epoch, frame.d.recovered || frame.d.head_seq === 0);
+    case 'ack':
+      return frame.d.turn && state.turns.some((turn) => turn.turn === frame.d.turn) ? forget(state, frame.d.id) : state;
+    case 'error':
+      return refuse(state, frame.d.ref_id ?? null, frame.d.code);
+    default:
+      return state;
+  }
+}
+
+function ready(state: ChatState, sessionId: string, epoch: Epoch, whole: boolean): ChatState {
+  const same = state.sessionId === null || state.sessionId === sessionId;
+  const kept = same ? state : { ...EMPTY, pending: state.pending };
+  const need = whole && kept.need !== 'reload' ? null : 'reload';
+  return { ...kept, sessionId, epoch, need };
+}
+
+/** Replace everything that is stored by the snapshot; questions on their way stay. */
+export function restore(state: ChatState, snapshot: Snapshot): ChatState {
+  return {
+    ...state,
+    sessionId: snapshot.session_id,
+    epoch: snapshot.epoch,
+    seq: snapshot.as_of_seq,
+    turns: snapshot.turns.map(({ turn, message }) => restored(turn, message)),
+    need: null,
+  };
+}
+
+function restored(turn: string, message: TurnMessage): TurnState {
+  return {
+    ...NEW_TURN,
+    ...message,
+    turn,
+    length: codePoints(message.text),
+    plan: message.plan && planned(message.plan),
+    citations: message.citations && cited(message.citations),
+    conflicts: message.conflicts && disputed(message.conflicts),
+  };
+}
+
+/** A question leaves: it is shown at once, and again as a stored turn when the server has accepted it. */
+export function send(state: ChatState, pending: Pending): ChatState {
+  return { ...state, pending: [...state.pending.filter((p) => p.id !== pending.id), pending] };
+}
+
+/** A question no longer waits. */
+export function forget(state: ChatState, id: string): ChatState {
+  if (!state.pending.some((p) => p.id === id)) return state;
+  return { ...state, pending: state.pending.filter((p) => p.id !== id) };
+}
+
+function refuse(state: ChatState, id: string | null, code: string): ChatState {
+  if (!state.pending.some((p) => p.id === id)) return state;
+  return { ...state, pending: state.pending.map((p) => (p.id === id ? { ...p, error: code } : p)) };
+}
+
+function durable(state: ChatState, frame: DurableFrame): ChatState {
+  if (frame.type === 'source.changed') return changed(state, frame.d);
+  const id = frame.turn ?? (frame.type === 'turn.accepted' ? frame.d.turn : null);
+  if (!id) return state;
+  const known = state.turns.findLast((turn) => turn.turn === id);
+  const before = known ?? { ...NEW_TURN, turn: id };
+  const after = advance(before, frame);
+  const turns = known ? state.turns.map((turn) => (turn === known ? after : turn)) : [...state.turns, after];
+  const next: ChatState = { ...state, turns, need: spoiled(before, frame) ? 'reload' : state.need };
+  return frame.type === 'turn.accepted' ? forget(next, frame.d.client_id) : next;
+}
+
+/** Whether this frame shows that the text at hand is not the text that was stored. */
+function spoiled(turn: TurnState, frame: DurableFrame): boolean {
+  if (frame.type === 'answer.delta') return !fits(turn, frame.d);
+  if (frame.type === 'answer.done') return !matches(turn, frame.d);
+  return false;
+}
+
+const fits = (turn: TurnState, delta: AnswerDelta): boolean => delta.off === turn.length;
+
+const matches = (turn: TurnState, done: AnswerFinished): boolean =>
+  done.length === turn.length && done.sha256 === sha256(turn.text);
+
+function advance(turn: TurnState, frame: DurableFrame): TurnState {
+  switch (frame.type) {
+    case 'turn.accepted':
+      return { ...turn, question: frame.d.text };
+    case 'turn.plan':
+      return { ...turn, plan: planned(frame.d), stage: 'plan', progress: null };
+    case 'turn.progress':
+      return { ...turn, stage: frame.d.stage, progress: frame.d };
+    case 'answer.start':
+      return { ...turn, model: frame.d.model, prompt: frame.d.prompt, stage: 'write', progress: null };
+    case 'answer.delta':
+      return fits(turn, frame.d) ? appended(turn, frame.d.text) : turn;
+    case 'answer.done':
+      return { ...turn, finish: frame.d.finish, sha256: frame.d.sha256, stage: 'cite', progress: null };
+    case 'citations':
+      return { ...turn, citations: cited(frame.d) };
+    case 'conflicts':
+      return { ...turn, conflicts: disputed(frame.d) };
+    case 'turn.usage':
+      return { ...turn, usage: frame.d };
+    case 'turn.done':
+      return { ...turn, ...ended(frame.d) };
+    default:
+      return turn;
+  }
+}
+
+const appended = (turn: TurnState, text: string): TurnState => ({
+  ...turn,
+  text: turn.text + text,
+  length: turn.length + codePoints(text),
+});
+
+const ended = (done: TurnFinished): Partial<TurnState> => ({
+  status: done.status,
+  stage: 'done',
+  progress: null,
+  error: done.error ?? null,
+  audit_id: done.audit_id ?? null,
+  record_hash: done.record_hash ?? null,
+});
+
+function changed(state: ChatState, change: SourceChanged): ChatState {
+  const turns = state.turns.map((turn) =>
+    turn.turn === change.turn ? { ...turn, changes: [...turn.changes.filter((c) => c.n !== change.n), change] } : turn,
+  );
+  return { ...state, turns };
+}
+
+// Fields with a default may be absent from an older server or a trimmed frame: read them as empty.
+
+const list = <T>(value: T[] | undefined | null): T[] => (Array.isArray(value) ? value : []);
+
+const planned = (d: TurnPlanned): TurnPlanned => ({
+  ...d,
+  budget: { ...d.budget, dropped: list(d.budget?.dropped) },
+  evidence: list(d.evidence).map((e) => ({ ...e, conflicts: list(e.conflicts), flags: list(e.flags) })),
+  searched: list(d.searched),
+});
+
+const cited = (d: CitationsAdded): CitationsAdded => ({
+  ...d,
+  items: list(d.items),
+  unsupported: list(d.unsupported),
+});
+
+const disputed = (d: ConflictsFound): ConflictsFound => ({
+  ...d,
+  items: list(d.items).map((item) => ({ ...item, sides: list(item.sides) })),
+});
