@@ -68,11 +68,11 @@ def make_model(settings: Settings) -> ChatModel:
     chosen = settings.model
     return choose_model(
         chosen.kind,
-        name=chosen.name,
+        chosen.name,
         base_url=chosen.base_url,
         api_key=chosen.api_key.get_secret_value(),
-        window=chosen.window,
-        timeout_s=chosen.timeout_s,
+        window=chosen.window or None,
+        timeout=chosen.timeout_s,
     )
 
 

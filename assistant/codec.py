@@ -47,7 +47,8 @@ _LARGEST: Final = 2**53 - 1  # what every JSON reader keeps exactly
 def encode(event: TurnEvent) -> dict[str, Any]:
     """The fields of an event as plain JSON values: the `d` of its frame and of its row.
 
-    Raises BadInput for what JSON or a database cannot hold: NaN, infinity, integers beyond 2**53, U+0000, lone surrogates.
+    Raises BadInput for what JSON or a database cannot hold: NaN, infinity, integers beyond 2**53, U+0000, lone
+    surrogates.
     """
     if isinstance(event, AnswerDelta):  # nearly all events are deltas
         return {"off": event.off, "text": storable(event.text)}

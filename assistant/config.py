@@ -32,19 +32,24 @@ class _Group(BaseModel):
 class DatabaseSettings(_Group):
     """Where everything is stored."""
 
-    url: str = Field("sqlite+aiosqlite:///var/assistant.db", description="SQLAlchemy URL: sqlite+aiosqlite or postgresql+asyncpg")
+    url: str = Field(
+        "sqlite+aiosqlite:///var/assistant.db", description="SQLAlchemy URL: sqlite+aiosqlite or postgresql+asyncpg"
+    )
 
 
 class ModelSettings(_Group):
     """Which language model answers."""
 
     kind: Literal["extractive", "openai", "litellm"] = Field(
-        "extractive", description="extractive needs nothing; openai streams from any compatible endpoint; litellm reaches every provider"
+        "extractive",
+        description="extractive needs nothing; openai streams from any compatible endpoint; litellm reaches every provider",
     )
     name: str = Field("", description="Model name at the endpoint or for litellm")
     base_url: str = Field("", description="Endpoint of a compatible server, for example http://127.0.0.1:11434/v1")
     api_key: SecretStr = Field(SecretStr(""), description="Key of the endpoint")
-    window: int = Field(0, ge=0, le=10_000_000, description="Tokens of the context window; 0 takes the model's metadata")
+    window: int = Field(
+        0, ge=0, le=10_000_000, description="Tokens of the context window; 0 takes the model's metadata"
+    )
     timeout_s: float = Field(60.0, gt=0, le=3600, description="Longest wait for the model's next word, in seconds")
     rewrite: bool = Field(False, description="Let the model make follow-ups standalone where the rules are unsure")
     temperature: float = Field(0.1, ge=0, le=2)
@@ -76,9 +81,13 @@ class BudgetSettings(_Group):
 class AuthSettings(_Group):
     """Who may come in."""
 
-    development_user: str = Field("", description="Everyone is this person. For development only; the server says so loudly")
+    development_user: str = Field(
+        "", description="Everyone is this person. For development only; the server says so loudly"
+    )
     development_groups: list[str] = Field(default_factory=list, description="Groups of the development user")
-    origins: list[str] = Field(default_factory=list, description="Exact origins that may open a websocket, beside the server's own")
+    origins: list[str] = Field(
+        default_factory=list, description="Exact origins that may open a websocket, beside the server's own"
+    )
 
 
 class WidgetSettings(_Group):

@@ -278,7 +278,9 @@ class ConversationStore(Protocol):
         """Make a conversation (None) or check that it is the caller's (NotFound otherwise)."""
         ...
 
-    async def conversations(self, caller: Caller, *, limit: int = 50, before: datetime | None = None) -> list[ConversationView]:
+    async def conversations(
+        self, caller: Caller, *, limit: int = 50, before: datetime | None = None
+    ) -> list[ConversationView]:
         """The caller's conversations, the latest first."""
         ...
 

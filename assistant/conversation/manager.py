@@ -36,7 +36,7 @@ from assistant.core.outcome import is_refusal, shown_conflicts, shown_evidence
 from assistant.core.planning import TurnPlan, TurnRequest, plan_turn
 from assistant.core.prompt import PromptSet, Sampling
 from assistant.core.selection import SelectionPolicy, select
-from assistant.core.text import language
+from assistant.core.text import language, without_unstorable
 from assistant.core.turn import TurnMessage, apply
 from assistant.errors import AssistantError
 from assistant.interfaces import ChatModel, ConversationStore, Retriever
@@ -170,7 +170,7 @@ class ConversationManager:
                         yield TurnProgress("read", step.done, step.total)
                     case ModelFinish():
                         trace.finish, trace.usage = step.reason, step.usage
-                    case ModelDelta() if text := scanner.feed(step.text):
+                    case ModelDelta() if text := scanner.feed(without_unstorable(step.text)):
                         trace.ms_first_token = watch.ms() if trace.ms_first_token is None else trace.ms_first_token
                         yield AnswerDelta(length, text)
                         length += len(text)
@@ -223,9 +223,7 @@ class ConversationManager:
         digest = hashlib.sha256(message.text.encode()).hexdigest()
         return AnswerFinished(len(message.text), digest, finish)
 
-    async def _cite(
-        self, start: StartedTurn, text: str, finish: str, trace: Trace
-    ) -> AsyncGenerator[TurnEvent, None]:
+    async def _cite(self, start: StartedTurn, text: str, finish: str, trace: Trace) -> AsyncGenerator[TurnEvent, None]:
         """Align the finished text to exactly the evidence that the model saw."""
         alignment = Alignment(CitationStatus.NONE, (), (), None)
         if text and trace.grounded and finish != "no_answer":

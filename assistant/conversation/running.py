@@ -13,7 +13,7 @@ import structlog
 from assistant.conversation.manager import ConversationManager
 from assistant.conversation.turns import StartedTurn
 from assistant.core.access import Caller
-from assistant.core.events import AnswerDelta, TurnEvent, TurnFinished
+from assistant.core.events import AnswerDelta, TurnEvent
 from assistant.core.modes import Mode
 from assistant.core.turn import fold
 from assistant.interfaces import BegunTurn, ConversationStore, EventLog, NumberedEvent
@@ -127,15 +127,20 @@ class LiveTurns:
         self._drop_idle_tail(started.conversation)
 
     async def _commit(self, started: StartedTurn, events: AsyncGenerator[TurnEvent, None]) -> None:
-        """Commit the events of a turn in batches, then let the followers see them."""
+        """Commit the events of a turn in batches, then let the followers see them.
+
+        A turn whose events cannot be stored is ended as failed; where that cannot be stored either, the next start-up ends it.
+        """
         try:
             async with aclosing(batched(events, self._interval)) as batches:
                 async for batch in batches:
-                    self._tail(started.conversation).add(
-                        await self._events.append(started.conversation, started.turn, batch)
-                    )
+                    await self._publish(started, batch)
         except Exception:
             log.exception("events of a turn could not be stored", turn=started.turn)
+            await self._recover(started.conversation, started.turn)
+
+    async def _publish(self, started: StartedTurn, batch: Sequence[TurnEvent]) -> None:
+        self._tail(started.conversation).add(await self._events.append(started.conversation, started.turn, batch))
 
     def cancel(self, caller: Caller, conversation: str, turn: str) -> bool:
         """Stop a running turn of the caller; False when it is not running here."""
@@ -173,17 +178,22 @@ class LiveTurns:
         """End every turn that a crash left open; the number of them. Call once at start-up, before serving."""
         open_turns = await self._store.open_turns()
         for conversation, turn in open_turns:
-            past = [item.event for item in await self._events.read(conversation) if item.turn == turn]
-            await self._recover(conversation, turn, past)
+            await self._recover(conversation, turn)
         return len(open_turns)
 
-    async def _recover(self, conversation: str, turn: str, past: Sequence[TurnEvent]) -> None:
-        message = fold(past)
-        started = StartedTurn(Caller("", ""), conversation, turn, message.question)
-        if any(isinstance(event, TurnFinished) for event in past):
-            await self._store.finish_turn(conversation, turn, message)
-        else:
-            await self._commit(started, self._manager.recover(started, message))
+    async def _recover(self, conversation: str, turn: str) -> None:
+        """End a turn from its log: what was committed is kept and cited."""
+        try:
+            past = [item.event for item in await self._events.read(conversation) if item.turn == turn]
+            message = fold(past)
+            started = StartedTurn(Caller("", ""), conversation, turn, message.question)
+            if message.stage == "done":
+                await self._store.finish_turn(conversation, turn, message)
+                return
+            async for event in self._manager.recover(started, message):
+                await self._publish(started, [event])
+        except Exception:
+            log.exception("an open turn could not be ended", turn=turn)
 
     async def drain(self, patience: float) -> None:
         """Let running turns end for `patience` seconds, then stop them; what they wrote is kept."""
@@ -216,9 +226,7 @@ class LiveTurns:
             del self._tails[conversation]
 
 
-async def batched(
-    events: AsyncGenerator[TurnEvent, None], interval: float
-) -> AsyncGenerator[list[TurnEvent], None]:
+async def batched(events: AsyncGenerator[TurnEvent, None], interval: float) -> AsyncGenerator[list[TurnEvent], None]:
     """Gather events into batches to commit: the first delta goes at once, further ones about every `interval` seconds.
 
     Neighbouring deltas of a batch become one. Anything that is not a delta ends the wait.

@@ -61,7 +61,9 @@ class EvidenceIndex:
     def related(self, term: str) -> tuple[str, ...]:
         """Other words of the evidence that share the stem's first letters ("employe", "employ")."""
         if term not in self.known:
-            self.known[term] = tuple(other for other in self.families.get(term[:_STEM_SHARED], ()) if _akin(term, other))
+            self.known[term] = tuple(
+                other for other in self.families.get(term[:_STEM_SHARED], ()) if _akin(term, other)
+            )
         return self.known[term]
 
 
@@ -240,7 +242,10 @@ class _Search:
 
     def _candidates(self) -> list[Place]:
         """The best single units and, where a neighbour adds enough, the pairs they form with it."""
-        scored = [(self._coverage(held) + _PIECE * self._piece(self._index.units[at].piece), at) for at, held in self._held.items()]
+        scored = [
+            (self._coverage(held) + _PIECE * self._piece(self._index.units[at].piece), at)
+            for at, held in self._held.items()
+        ]
         scored.sort(key=lambda pair: (-pair[0], pair[1]))
         places: list[Place] = []
         for _, at in scored[:_CANDIDATES]:
@@ -317,12 +322,12 @@ class _Search:
 
     def _absent(self) -> tuple[str, ...]:
         index = self._index
-        return tuple(
-            term for term in self._weights if term not in index.holders and not index.related(term)
-        )
+        return tuple(term for term in self._weights if term not in index.holders and not index.related(term))
 
 
-def _merge(one: Mapping[str, tuple[float, str]], other: Mapping[str, tuple[float, str]]) -> dict[str, tuple[float, str]]:
+def _merge(
+    one: Mapping[str, tuple[float, str]], other: Mapping[str, tuple[float, str]]
+) -> dict[str, tuple[float, str]]:
     merged = dict(one)
     for term, held in other.items():
         if term not in merged or held[0] > merged[term][0]:

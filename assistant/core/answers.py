@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from assistant.core.claims import Reading, Token, TokenKind, read
-from assistant.core.dates import MomentKind
+from assistant.core.differences import same_sort, same_value
 from assistant.core.units import Dimension
 from assistant.core.text import stem, terms
 
@@ -82,8 +82,18 @@ _EMPTY: Final = frozenset(
     stem(word)
     for word in "name typical total estimated estimate type kind primary associated associate according main current year date time many much long refer belong".split()
 )
+# Capitalised words that many unrelated texts share.
+GENERIC: Final = frozenset(
+    stem(word)
+    for word in "county city state states united district school church house street university college wikipedia edit retrieved "
+    "archived categories category article articles page pages english american british national international north south east "
+    "west new sir mr mrs dr commons read view list history main company team department office policy section".split()
+)
+_BESIDE: Final = 4
+_TIE: Final = re.compile(r"[\s.'’_-]{0,3}")
 _REACH: Final = 8
 _AROUND: Final = 40
+_BY: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +123,10 @@ def focus(question: str) -> Focus:
         token.key
         for token in reading.tokens
         if token.kind is not TokenKind.STOP
-        and (token.kind in (TokenKind.NAME, TokenKind.QUANTITY, TokenKind.MOMENT) or any(a <= token.start < b for a, b in quoted))
+        and (
+            token.kind in (TokenKind.NAME, TokenKind.QUANTITY, TokenKind.MOMENT)
+            or any(a <= token.start < b for a, b in quoted)
+        )
     )
     asked = frozenset(terms(question))
     relation = frozenset(token.key for token in reading.tokens if token.kind is TokenKind.WORD) - entity - _EMPTY
@@ -127,12 +140,17 @@ def answers(reading: Reading, asked: Focus) -> list[Answer]:
     places = [place for place, token in enumerate(tokens) if token.key in asked.relation]
     mentions = [place for place, token in enumerate(tokens) if token.key in asked.entity]
     found = []
-    for first, last in _runs(tokens, asked):
-        near = max((_nearness(place, first, last) for place in places), default=0.0)
+    for first, last in _runs(reading, asked):
+        if asked.expected in (Expected.NAME, Expected.ANY):
+            near = max((_bound(reading, place, first, last) for place in places), default=0.0)
+        else:
+            near = max((_nearness(place, first, last) for place in places), default=0.0)
         if _is_life_date(reading, first, asked):
             near = 1.0
         if near > 0:
-            about = len({tokens[place].key for place in mentions if abs(place - first) < _AROUND}) / max(1, len(asked.entity))
+            about = len({tokens[place].key for place in mentions if abs(place - first) < _AROUND}) / max(
+                1, len(asked.entity)
+            )
             found.append(Answer(tokens[first : last + 1], 0.75 * near + 0.25 * about))
     return sorted(found, key=lambda answer: (-answer.score, answer.tokens[0].start))
 
@@ -140,6 +158,16 @@ def answers(reading: Reading, asked: Focus) -> list[Answer]:
 def _nearness(place: int, first: int, last: int) -> float:
     distance = first - place if place < first else place - last
     return max(0.0, 1 - (distance - 1) / _REACH)
+
+
+def _bound(reading: Reading, place: int, first: int, last: int) -> float:
+    """How firmly a name is tied to a relation word: "directed by NAME", "artist: NAME", "the NAME album"."""
+    tokens = reading.tokens
+    if tokens[first - 1].key == "by" and 0 < first - place <= _BY:
+        return 1.0
+    if place == first - 1 or place == last + 1:
+        return 0.9
+    return 0.5 * _nearness(place, first, last)
 
 
 def _is_life_date(reading: Reading, place: int, asked: Focus) -> bool:
@@ -150,27 +178,71 @@ def _is_life_date(reading: Reading, place: int, asked: Focus) -> bool:
         return False
     opened = reading.text[max(0, token.start - 3) : token.start].rstrip().endswith("(")
     closed = reading.text[token.end : token.end + 3].lstrip().startswith(")")
-    dash = re.search(r"[-–—]\s*$" if died else r"^\s*[-–—]", reading.text[token.end : token.end + 4] if born else reading.text[max(0, token.start - 4) : token.start])
+    dash = re.search(
+        r"[-–—]\s*$" if died else r"^\s*[-–—]",
+        reading.text[token.end : token.end + 4] if born else reading.text[max(0, token.start - 4) : token.start],
+    )
     return bool(dash) and (opened if born else closed)
 
 
-def _runs(tokens: Sequence[Token], asked: Focus) -> Iterable[tuple[int, int]]:
+def _runs(reading: Reading, asked: Focus) -> Iterable[tuple[int, int]]:
     """First and last token of every value of the sort that is asked for."""
-    if asked.expected is Expected.NAME:
-        yield from _name_runs(tokens, asked)
+    if asked.expected in (Expected.NAME, Expected.ANY):
+        yield from _name_runs(reading, asked)
         return
-    for place, token in enumerate(tokens):
+    for place, token in enumerate(reading.tokens):
         if asked.expected is Expected.MOMENT and token.moment and token.moment.year is not None:
             yield place, place
         elif asked.expected is Expected.AMOUNT and token.quantity and token.quantity.dimension is not Dimension.ORDINAL:
             yield place, place
 
 
-def _name_runs(tokens: Sequence[Token], asked: Focus) -> Iterable[tuple[int, int]]:
+def _name_runs(reading: Reading, asked: Focus) -> Iterable[tuple[int, int]]:
+    """Runs of names without punctuation between them; an adjective ("American rock band X") is not a name."""
+    tokens = reading.tokens
+    for first, last in proper_runs(reading):
+        inside = [place for place in range(first, last + 1) if tokens[place].key not in asked.entity | asked.relation]
+        if not inside or inside[-1] - inside[0] + 1 != len(inside):
+            continue
+        follower = tokens[inside[-1] + 1] if inside[-1] + 1 < len(tokens) else None
+        if follower and len(inside) == 1 and follower.kind is TokenKind.WORD and follower.key not in asked.relation:
+            continue
+        yield inside[0], inside[-1]
+
+
+def proper_runs(reading: Reading) -> Iterable[tuple[int, int]]:
+    """First and last token of every run of names that stand side by side."""
     start = -1
-    for place, token in enumerate([*tokens, None]):
-        if token is not None and token.kind is TokenKind.NAME and token.key not in asked.entity | asked.relation:
-            start = place if start < 0 else start
-        elif start >= 0:
+    for place, token in enumerate(reading.tokens):
+        tied = start >= 0 and _TIE.fullmatch(reading.text, reading.tokens[place - 1].end, token.start)
+        if start >= 0 and (token.kind is not TokenKind.NAME or not tied):
             yield start, place - 1
             start = -1
+        if token.kind is TokenKind.NAME and start < 0:
+            start = place
+    if start >= 0:
+        yield start, len(reading.tokens) - 1
+
+
+def holds(reading: Reading, answer: Answer, asked: Focus) -> bool:
+    """Whether the value of an answer of another passage also stands somewhere in this one."""
+    if asked.expected in (Expected.NAME, Expected.ANY):
+        keys = {token.key for token in reading.tokens}
+        return 2 * sum(token.key in keys for token in answer.tokens) > len(answer.tokens)
+    return any(
+        same_sort(answer.tokens[0], token) and same_value(answer.tokens[0], token) for token in reading.tokens
+    )
+
+
+def described(reading: Reading, asked: Focus) -> frozenset[str]:
+    """The names that stand directly beside the thing asked about and tell which one it is ("Light (Maine)")."""
+    found: set[str] = set()
+    tokens = reading.tokens
+    known = asked.terms | asked.entity | asked.relation | GENERIC
+    for place, token in enumerate(tokens):
+        if token.key not in asked.entity:
+            continue
+        window = tokens[max(0, place - _BESIDE) : place + 1 + _BESIDE]
+        if 2 * len({near.key for near in window} & asked.entity) >= len(asked.entity):
+            found.update(near.key for near in window if near.kind is TokenKind.NAME and near.key not in known)
+    return frozenset(found)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
+from typing import Final
 
+from assistant.core.alignment import EvidenceIndex, Place, ground, index_evidence
 from assistant.core.evidence import Authority, Evidence
+from assistant.core.statements import claim, statements
+from assistant.core.support import PARTIAL_FROM, SUPPORTED_FROM, Support, support
+from assistant.core.text import Span, sentences
 
 
 class Verdict(StrEnum):
@@ -99,6 +105,140 @@ def align(
     """Align each sentence of a finished answer to the evidence that was shown.
 
     `numbers` maps evidence ids to the display numbers already given in the conversation; new ones follow on.
-    Sentences that state nothing (greetings, headings, "Here is what I found:") get no verdict.
+    Sentences that state nothing (greetings, headings, "Here is what I found:") get no verdict. A mark of the model
+    only breaks a tie between equal sources. Deterministic; citations come in the order of the answer, best source
+    of a sentence first.
     """
-    return Alignment(CitationStatus.NONE, (), (), None)
+    index = index_evidence(evidence)
+    cuts = sentences(answer)
+    favoured = _favoured(cuts, hints, evidence, numbers or {})
+    judged = [_judge(answer, span, index, favoured.get(span.start, frozenset())) for span in statements(answer, cuts)]
+    given = _Numbers(numbers or {})
+    citations = tuple(_citation(each, place, index, given) for each in judged for place in each.places)
+    return Alignment(
+        _status(judged),
+        citations,
+        tuple(SentenceVerdict(each.span.start, each.span.end, each.verdict, each.score) for each in judged),
+        agreement([each.verdict for each in judged]),
+    )
+
+
+def agreement(verdicts: Sequence[Verdict]) -> int | None:
+    """How far an answer agrees with its evidence, 1..5; None when nothing was judged.
+
+    A supported sentence counts 1, a partly supported one a half, others 0; the mean m gives 1 + 4m, rounded half up.
+    One contradicted sentence holds the result at 3 at most.
+    """
+    if not verdicts:
+        return None
+    worth = sum(_WORTH[verdict] for verdict in verdicts) / len(verdicts)
+    level = int(1 + 4 * worth + 0.5)
+    return min(level, 3) if Verdict.CONTRADICTED in verdicts else level
+
+
+_WORTH: Final = {Verdict.SUPPORTED: 1.0, Verdict.PARTIAL: 0.5, Verdict.UNSUPPORTED: 0.0, Verdict.CONTRADICTED: 0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A sentence of the answer with its verdict and the places it is cited to."""
+
+    span: Span
+    verdict: Verdict
+    score: float
+    places: tuple[Place, ...]
+
+
+def _judge(answer: str, span: Span, index: EvidenceIndex, favoured: frozenset[int]) -> _Judged:
+    said = claim(answer[span.start : span.end])
+    grounding = ground(said, index, favoured)
+    found = support(said, grounding, index)
+    verdict = verdict_of(found)
+    places = () if verdict is Verdict.UNSUPPORTED else grounding.places
+    return _Judged(span, verdict, round(found.score, 3), places)
+
+
+def verdict_of(found: Support) -> Verdict:
+    """The verdict a support stands for; a claim with a figure that its places do not give is partial at most."""
+    if found.contradicted:
+        return Verdict.CONTRADICTED
+    if found.score >= SUPPORTED_FROM:
+        return Verdict.PARTIAL if found.missing else Verdict.SUPPORTED
+    return Verdict.PARTIAL if found.score >= PARTIAL_FROM else Verdict.UNSUPPORTED
+
+
+def _status(judged: Sequence[_Judged]) -> CitationStatus:
+    cited = sum(bool(each.places) for each in judged)
+    if not cited:
+        return CitationStatus.NONE
+    return CitationStatus.COMPLETE if cited == len(judged) else CitationStatus.PARTIAL
+
+
+class _Numbers:
+    """The display numbers of a conversation: old ones stay, new ones follow the highest in order of first use."""
+
+    def __init__(self, given: Mapping[str, int]) -> None:
+        self._given = dict(given)
+        self._next = max(given.values(), default=0) + 1
+
+    def of(self, evidence: str) -> int:
+        if evidence not in self._given:
+            self._given[evidence] = self._next
+            self._next += 1
+        return self._given[evidence]
+
+
+def _citation(judged: _Judged, place: Place, index: EvidenceIndex, numbers: _Numbers) -> Citation:
+    item = index.evidence[index.units[place.first].piece]
+    span = Span(index.units[place.first].span.start, index.units[place.last].span.end)
+    return Citation(
+        n=numbers.of(item.id),
+        start=judged.span.start,
+        end=judged.span.end,
+        verdict=judged.verdict,
+        score=judged.score,
+        evidence=item.id,
+        source=_source(item, span),
+    )
+
+
+def _source(item: Evidence, span: Span) -> CitedSource:
+    version = item.source
+    return CitedSource(
+        document=version.document,
+        version=version.number,
+        sha256=version.sha256,
+        title=version.title,
+        uri=version.uri,
+        section=item.section,
+        start=span.start,
+        end=span.end,
+        exact=item.quote(span),
+        page=item.page,
+        date=version.date,
+        authority=version.authority,
+    )
+
+
+def _favoured(
+    cuts: Sequence[Span], hints: Sequence[MarkHint], evidence: Sequence[Evidence], numbers: Mapping[str, int]
+) -> dict[int, frozenset[int]]:
+    """For the start of each sentence the pieces of evidence that the model's own marks in it or behind it name."""
+    found: dict[int, frozenset[int]] = {}
+    starts = [span.start for span in cuts]
+    for hint in hints:
+        at = bisect_left(starts, max(1, hint.at)) - 1
+        piece = _named(hint.label, evidence, numbers)
+        if at >= 0 and piece is not None:
+            found[starts[at]] = found.get(starts[at], frozenset()) | {piece}
+    return found
+
+
+def _named(label: str, evidence: Sequence[Evidence], numbers: Mapping[str, int]) -> int | None:
+    """The place of the evidence a label means: its id, its display number, or else its place in the prompt."""
+    for at, item in enumerate(evidence):
+        if label == item.id or (label.isascii() and label.isdigit() and numbers.get(item.id) == int(label[:9])):
+            return at
+    if label.isascii() and label.isdigit() and 1 <= int(label[:9]) <= len(evidence):
+        return int(label[:9]) - 1
+    return None

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 import rjieba
 
-from assistant.core.dates import Moment, MomentKind, moments, periods
+from assistant.core.dates import Moment, moments, periods
 from assistant.core.modality import MODAL, Modality
 from assistant.core.quantities import Quantity, quantities
 from assistant.core.stopwords import STOPWORDS
@@ -222,13 +222,19 @@ def _first_cell(text: str, tokens: list[Token]) -> str:
     return " ".join(keys)
 
 
+_EVENTS: Final = frozenset(
+    stem(word)
+    for word in "born died death birth founded established built constructed completed opened closed launched released "
+    "created started ended formed incorporated introduced joined hired elected published invented discovered "
+    "成立 创立 创建 出生 去世 逝世 建成 建立 竣工 发布 上线 开业 创办".split()
+)
+
+
+def is_event(reading: Reading) -> bool:
+    """Whether a statement tells of something that happens once, so that its year is a value and not a condition."""
+    return not _EVENTS.isdisjoint(reading.terms)
+
+
 def content(tokens: Iterable[Token]) -> list[Token]:
     """The tokens that carry content: all but stop words and modal expressions."""
     return [token for token in tokens if token.kind not in (TokenKind.STOP, TokenKind.MODAL)]
-
-
-def is_condition(token: Token) -> bool:
-    """Whether a token names a period with its year or a group of people."""
-    if token.moment is not None:
-        return token.moment.year is not None or token.moment.kind is MomentKind.QUARTER_OF_YEAR
-    return token.key in GROUPS

@@ -104,7 +104,9 @@ def _same_version(one: Evidence, other: Evidence) -> bool:
 
 def _strongest(findings: Sequence[Finding]) -> list[Finding]:
     """The strongest findings, one for each topic, at most five."""
-    ranked = sorted(findings, key=lambda f: (-f.weight, f.one.evidence.id, f.one.span, f.other.evidence.id, f.other.span))
+    ranked = sorted(
+        findings, key=lambda f: (-f.weight, f.one.evidence.id, f.one.span, f.other.evidence.id, f.other.span)
+    )
     kept: list[Finding] = []
     for finding in ranked:
         if len(kept) < _LIMIT and not any(finding.repeats(earlier) for earlier in kept):

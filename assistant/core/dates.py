@@ -52,12 +52,16 @@ class Moment:
     written: str = ""
 
 
-_MONTHS: Final = {name.lower(): number for number, name in enumerate(calendar.month_name) if number} | {
-    name.lower(): number for number, name in enumerate(calendar.month_abbr) if number
-} | {"sept": 9}
-_WEEKDAYS: Final = {name.lower(): number for number, name in enumerate(calendar.day_name)} | {
-    name.lower(): number for number, name in enumerate(calendar.day_abbr)
-} | {"tues": 1, "thur": 3, "thurs": 3}
+_MONTHS: Final = (
+    {name.lower(): number for number, name in enumerate(calendar.month_name) if number}
+    | {name.lower(): number for number, name in enumerate(calendar.month_abbr) if number}
+    | {"sept": 9}
+)
+_WEEKDAYS: Final = (
+    {name.lower(): number for number, name in enumerate(calendar.day_name)}
+    | {name.lower(): number for number, name in enumerate(calendar.day_abbr)}
+    | {"tues": 1, "thur": 3, "thurs": 3}
+)
 _HAN_WEEKDAYS: Final = {char: number for number, char in enumerate("一二三四五六日")} | {"天": 6}
 _MONTH: Final = "|".join(name.capitalize() for name in sorted(_MONTHS, key=len, reverse=True))
 _DAYS: Final = "|".join(name.capitalize() for name in sorted(_WEEKDAYS, key=len, reverse=True))
@@ -91,7 +95,9 @@ _PATTERNS: Final = tuple(
         r"(?P<hrel>今天|昨天|明天|今年|去年|明年|(?P<hdir>上|本|下)个?(?P<hunit>周|月|季度)(?![一二三四五六日天]))",
     )
 )
-_AGO: Final = re.compile(r"\s?(?:(?P<ago>ago|earlier)\b|(?P<later>from\s+now|later)\b|(?P<hago>之?前)|(?P<hlater>之?后))")
+_AGO: Final = re.compile(
+    r"\s?(?:(?P<ago>ago|earlier)\b|(?P<later>from\s+now|later)\b|(?P<hago>之?前)|(?P<hlater>之?后))"
+)
 _TIE: Final = re.compile(r"\s?(?:-|–|—|to|and|至|到)\s?")
 _CENTURY_TURN: Final = 70
 
@@ -217,7 +223,9 @@ def _clock(group: dict[str, str | None], span: Span, _: date | None) -> Moment |
         return _at(span, 0 if group.get("noon") == "midnight" else 12 * 60, known=True)
     hour = int(read_number(group["h"] or "0"))
     minute = int(read_number(group.get("min") or group.get("cmin") or "0")) + (30 if group.get("half") else 0)
-    half = (group.get("ap") or "").lower()[:1] or {"下午": "p", "晚上": "p", "中午": "n"}.get(group.get("hap") or "", "")
+    half = (group.get("ap") or "").lower()[:1] or {"下午": "p", "晚上": "p", "中午": "n"}.get(
+        group.get("hap") or "", ""
+    )
     known = bool(half or group.get("hap")) or hour > 12 or (group["h"] or "").startswith("0")  # noqa: PLR2004
     if (half == "p" and hour < 12) or (half == "n" and hour < 11):  # noqa: PLR2004
         hour += 12
@@ -336,7 +344,9 @@ def _full_year(year: int) -> int:
 
 def _digits(written: str) -> str:
     """A year in Chinese numerals as digits; digits stay."""
-    return "".join(str("零一二三四五六七八九".index(c)) if c in "零一二三四五六七八九" else c for c in written.replace("〇", "零"))
+    return "".join(
+        str("零一二三四五六七八九".index(c)) if c in "零一二三四五六七八九" else c for c in written.replace("〇", "零")
+    )
 
 
 _BUILDERS: Final = (

@@ -70,6 +70,8 @@ _NOUN_MARKERS: Final = frozenset(
     "from via through into as per the no 的 在 由 向 从 用 以 通过 每 该 本".split()
 )
 
+_PREDICATES: Final = frozenset("is are was were be been as become became 是 为".split())
+
 
 def align(one: Reading, other: Reading) -> tuple[float, list[Segment]]:
     """Align two statements: how much of their content agrees (0 to 1; values left out) and where they differ."""
@@ -97,14 +99,17 @@ def _weighs(token: Token) -> bool:
 
 
 def _segment(one: Reading, other: Reading, at: tuple[int, int, int, int]) -> Segment:
-    return Segment(one.tokens[at[0] : at[1]], other.tokens[at[2] : at[3]], one.tokens[max(0, at[0] - 2) : at[0]])
+    return Segment(one.tokens[at[0] : at[1]], other.tokens[at[2] : at[3]], one.tokens[max(0, at[0] - 3) : at[0]])
 
 
-def judge(one: Reading, other: Reading, segments: Sequence[Segment]) -> list[Difference]:
-    """The differences that matter, in the order of the text; spelling, wording and number format do not."""
+def judge(one: Reading, other: Reading, segments: Sequence[Segment], *, asked: bool = False) -> list[Difference]:
+    """The differences that matter, in the order of the text; spelling, wording and number format do not.
+
+    Where the statement answers a question (`asked`), what follows "is" counts as well as what follows an article.
+    """
     found: list[Difference] = []
     for segment in segments:
-        found.extend(_values(one, other, segment) or _modal(one, other, segment) or _named(one, other, segment))
+        found.extend(_values(one, other, segment) or _modal(one, other, segment) or _named(one, other, segment, asked))
     return found
 
 
@@ -113,16 +118,17 @@ def _values(one: Reading, other: Reading, segment: Segment) -> list[Difference]:
     found = []
     rest = [token for token in segment.other if token.kind in _VALUES]
     for token in segment.one:
-        partner = next((candidate for candidate in rest if _same_sort(token, candidate)), None)
+        partner = next((candidate for candidate in rest if same_sort(token, candidate)), None)
         if partner is None:
             continue
         rest.remove(partner)
-        if not _same_value(token, partner):
-            found.append(_difference(_value_kind(token), one, other, [token], [partner]))
+        if not same_value(token, partner):
+            found.append(_difference(value_kind(token), one, other, [token], [partner]))
     return found
 
 
-def _same_sort(one: Token, other: Token) -> bool:
+def same_sort(one: Token, other: Token) -> bool:
+    """Whether two values can be compared: one dimension, or both dates, both weekdays, both clock times."""
     if one.quantity and other.quantity:
         return comparable(one.quantity, other.quantity)
     return bool(one.moment and other.moment and _scale(one.moment) == _scale(other.moment))
@@ -133,7 +139,8 @@ def _scale(moment: Moment) -> str:
     return moment.kind if moment.kind in (MomentKind.WEEKDAY, MomentKind.CLOCK) else "date"
 
 
-def _same_value(one: Token, other: Token) -> bool:
+def same_value(one: Token, other: Token) -> bool:
+    """Whether two comparable values are the same amount or moment."""
     if one.quantity and other.quantity:
         return same_amount(one.quantity, other.quantity)
     return bool(one.moment and other.moment and same_moment(one.moment, other.moment))
@@ -154,7 +161,8 @@ def same_moment(one: Moment, other: Moment) -> bool:
     )
 
 
-def _value_kind(token: Token) -> DifferenceKind:
+def value_kind(token: Token) -> DifferenceKind:
+    """The kind of difference that another value in place of this token is."""
     if token.quantity is None:
         return DifferenceKind.DATE
     return _DIMENSIONS.get(token.quantity.dimension, DifferenceKind.NUMBER)
@@ -187,7 +195,7 @@ def _force(tokens: Sequence[Token]) -> Modality | None:
     return forces[0] if forces else None
 
 
-def _named(one: Reading, other: Reading, segment: Segment) -> list[Difference]:
+def _named(one: Reading, other: Reading, segment: Segment, asked: bool) -> list[Difference]:
     """A name or a noun phrase exchanged for another one."""
     left, right = content(segment.one), content(segment.other)
     if not left or not right or max(len(left), len(right)) > _LONG_PHRASE:
@@ -202,7 +210,7 @@ def _named(one: Reading, other: Reading, segment: Segment) -> list[Difference]:
         return []
     if names:
         return [_difference(DifferenceKind.NAME, one, other, left, right)]
-    if _is_noun_place(one, segment):
+    if _is_noun_place(one, segment, _NOUN_MARKERS | _PREDICATES if asked else _NOUN_MARKERS):
         return [_difference(DifferenceKind.PHRASE, one, other, left, right)]
     return []
 
@@ -221,20 +229,24 @@ def _same_phrase(left: Sequence[Token], right: Sequence[Token], names: bool) -> 
         return True
     compact, other_compact = "".join(t.key for t in left), "".join(t.key for t in right)
     threshold = _SAME_NAME if names else _SAME_SPELLING
-    coded = any(char.isdigit() for char in compact + other_compact) or compact.startswith("#") and other_compact.startswith("#")
+    coded = (
+        any(char.isdigit() for char in compact + other_compact)
+        or compact.startswith("#")
+        and other_compact.startswith("#")
+    )
     if not coded and fuzz.ratio(compact, other_compact) >= threshold:
         return True
     return same_meaning([token.key for token in left], [token.key for token in right])
 
 
-def _is_noun_place(one: Reading, segment: Segment) -> bool:
+def _is_noun_place(one: Reading, segment: Segment, markers: frozenset[str]) -> bool:
     """Whether the exchanged words stand for a thing: after an article, preposition or the like, or after a slash."""
     run = segment.one
-    if any(token.key in _NOUN_MARKERS for token in run[:1]):
+    if any(token.key in markers for token in run[:1]):
         return True
     if one.text[: run[0].start].rstrip().endswith("/"):
         return True
-    return any(token.key in _NOUN_MARKERS for token in segment.before)
+    return any(token.key in markers for token in segment.before)
 
 
 def _difference(

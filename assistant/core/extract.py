@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from rapidfuzz import fuzz
 
+from assistant.core.asking import Asked, take_apart
 from assistant.core.blocks import BlockKind
 from assistant.core.conflicts import Conflict
 from assistant.core.evidence import Evidence
-from assistant.core.modes import QuestionKind, question_kind
+from assistant.core.modes import QuestionKind
 from assistant.core.phrases import REFUSALS, conflict_lines, refusal
 from assistant.core.quotable import Quotable, introduces, quotables
-from assistant.core.relevance import Rated, question_terms, rate
+from assistant.core.relevance import Rated, rate
 from assistant.core.text import language, sentences
 
 ANSWERABLE: Final = 0.5
@@ -23,12 +24,6 @@ ANSWERABLE: Final = 0.5
 
 _LONGEST_LIST: Final = 14
 _SAME: Final = 88.0
-_LISTING: Final = re.compile(
-    r"\b(?:what|which) (?:\w+ )?(?:are|kinds?|types?|steps?|things?|items?|documents?|activities|options|ways|benefits|requirements"
-    r"|reasons|rules|conditions|tools|\w+s (?:are|do|does|can|should|must|count|qualify))\b|\blist\b|\bexamples? of\b"
-    r"|哪些|列出|哪几|步骤|流程|有什么|清单|注意事项",
-    re.IGNORECASE,
-)
 _NEEDS_BEFORE: Final = re.compile(
     r"(?:this|that|these|those|they|it|its|he|she|such|however|also|otherwise|then|instead|therefore|so,|but|and|or|if so"
     r"|in this case|the (?:former|latter|same))\b|[此这该其它]|他们|它们|因此|但是|但|所以|然而|否则|同时|另外",
@@ -57,16 +52,17 @@ def extract(
     section for a summary. A conflict that touches the question is told with both sides. Without an answer the text
     says so in `reply_language`.
     """
-    rated = rate(question, quotables(evidence), [item.score for item in evidence])
-    best = max((item.coverage for item in rated), default=0.0)
-    if not question_terms(question) or best < ANSWERABLE:
-        return Extraction(refusal(reply_language), False, best)
-    rated = [item for item in rated if evidence[item.unit.evidence].flags == ()] or rated
-    open_conflicts = _touched(rated, evidence, conflicts)
-    chosen = _choose(question, rated, evidence, open_conflicts)
-    told = [conflict_lines(conflict, evidence, reply_language) for conflict in open_conflicts]
+    asked = take_apart(question)
+    rated = rate(asked, quotables(evidence), [item.score for item in evidence])
+    rated = [item for item in rated if not evidence[item.unit.evidence].flags] or rated
+    best = max(rated, key=lambda item: item.score, default=None)
+    if best is None or best.coverage < ANSWERABLE:
+        return Extraction(refusal(reply_language), False, best.coverage if best else 0.0)
+    touched = _touched(rated, evidence, conflicts)
+    chosen = _choose(asked, rated, evidence, touched)
+    told = [conflict_lines(conflict, evidence, reply_language) for conflict in touched]
     quoted = _compose([item.unit for item in rated], sorted(chosen))
-    return Extraction("\n\n".join([*told, *quoted]), True, best)
+    return Extraction("\n\n".join([*told, *quoted]), True, best.coverage)
 
 
 def improve(draft: str, question: str, found: Extraction) -> Extraction:
@@ -114,42 +110,41 @@ def _within(one: str, other: str) -> bool:
     return bool(short) and (short in long or fuzz.partial_ratio(short, long, score_cutoff=_SAME) > 0)
 
 
-def _choose(question: str, rated: Sequence[Rated], evidence: Sequence[Evidence], told: Sequence[Conflict]) -> set[int]:
-    """The places (in `rated`) of what is quoted."""
+def _choose(asked: Asked, rated: Sequence[Rated], evidence: Sequence[Evidence], told: Sequence[Conflict]) -> set[int]:
+    """The places (in `rated`) of what is quoted beside the conflicts that are told."""
     said = [side.quote for conflict in told for side in conflict.sides]
     passed_over = {place for place, item in enumerate(evidence) if item.preferred is False}
     ranked = sorted(range(len(rated)), key=lambda place: (-rated[place].score, place))
     ranked = [place for place in ranked if not any(_within(rated[place].unit.text, quote) for quote in said)]
     fresh = [place for place in ranked if rated[place].unit.evidence not in passed_over]
     ranked = fresh if told else fresh or ranked
-    kind = question_kind(question)
-    if kind is QuestionKind.SUMMARY:
+    if asked.kind is QuestionKind.SUMMARY:
         return _one_per_section(rated, ranked)
-    wants_list = kind is QuestionKind.PROCEDURE or bool(_LISTING.search(question))
     if told:
         best = max(item.score for item in rated)
-        return _with_company(rated, [place for place in ranked if rated[place].score >= 0.95 * best][:1], wants_list)
-    limit = 4 if kind is QuestionKind.COMPARISON else 3
-    return _with_company(rated, _best_few(rated, ranked, limit, wants_list), wants_list)
+        ranked = [place for place in ranked if rated[place].score >= 0.95 * best][:1]
+    limit = 4 if asked.kind is QuestionKind.COMPARISON else 3
+    return _with_company(rated, _best_few(rated, ranked, limit), asked.listing)
 
 
-def _best_few(rated: Sequence[Rated], ranked: Sequence[int], limit: int, wants_list: bool) -> list[int]:
-    """The best one, then those that say something else and are nearly as good or cover words still uncovered."""
-    if not ranked:
-        return []
-    chosen = [ranked[0]]
-    best = rated[ranked[0]]
-    for place in ranked[1:]:
-        item = rated[place]
-        if len(chosen) >= limit or item.score < 0.6 * best.score or item.coverage < 0.6 * best.coverage:
+def _best_few(rated: Sequence[Rated], ranked: Sequence[int], limit: int) -> list[int]:
+    """The best one, then those that say something else and are nearly as good, or cover words still uncovered."""
+    chosen: list[int] = []
+    for place in ranked:
+        item, best = rated[place], rated[ranked[0]]
+        if len(chosen) >= limit or item.score < 0.6 * best.score:
             break
         if any(_alike(item.unit.text, rated[other].unit.text) for other in chosen):
             continue
-        uncovered = item.covered - frozenset().union(*(rated[other].covered for other in chosen))
-        near = 0.92 if wants_list else 0.85
-        if item.score >= near * best.score or (uncovered and item.coverage >= 0.75 * best.coverage):
+        uncovered = item.covered - frozenset[str]().union(*(rated[other].covered for other in chosen))
+        beside = any(_beside(item.unit, rated[other].unit) for other in chosen)
+        if item.score >= (0.8 if beside else 0.92) * best.score or (uncovered and item.own >= 0.7 * best.own):
             chosen.append(place)
     return chosen
+
+
+def _beside(one: Quotable, other: Quotable) -> bool:
+    return (one.evidence, one.section) == (other.evidence, other.section) and abs(one.block - other.block) <= 1
 
 
 def _alike(one: str, other: str) -> bool:
@@ -170,7 +165,6 @@ def _one_per_section(rated: Sequence[Rated], ranked: Sequence[int], limit: int =
 def _with_company(rated: Sequence[Rated], chosen: Sequence[int], wants_list: bool) -> set[int]:
     """The chosen with what they cannot stand without: the list under a lead, the lead of a fragment, the sentence before."""
     units = [item.unit for item in rated]
-    places = {units[place]: place for place in range(len(units))}
     kept: set[int] = set()
     for place in chosen:
         kept.add(place)
@@ -181,26 +175,18 @@ def _with_company(rated: Sequence[Rated], chosen: Sequence[int], wants_list: boo
             kept.update(_whole_list(units, place))
         elif unit.kind is BlockKind.PROSE and _NEEDS_BEFORE.match(unit.text):
             kept.update(_before(units, place))
-    assert len(places) <= len(units)
     return kept
 
 
 def _children(units: Sequence[Quotable], place: int) -> list[int]:
-    """What stands directly under a lead, with everything below it, as long as a reader would want it."""
-    below = []
+    """What stands under a lead, however deep, as long as a reader would want it."""
     inside = {place}
     for other in range(place + 1, len(units)):
-        parent = units[other].parent
-        if parent in inside:
-            inside.add(other)
-            below.append(other)
-        elif (
-            units[other].evidence != units[place].evidence
-            or units[other].kind is not BlockKind.PROSE
-            or units[other].level == 0
-        ):
+        if units[other].evidence != units[place].evidence:
             break
-    return below[:_LONGEST_LIST]
+        if units[other].parent in inside:
+            inside.add(other)
+    return sorted(inside - {place})[:_LONGEST_LIST]
 
 
 def _whole_list(units: Sequence[Quotable], place: int) -> list[int]:
@@ -232,26 +218,41 @@ def _before(units: Sequence[Quotable], place: int) -> list[int]:
     return [place - 1] if same else []
 
 
-def _compose(units: Sequence[Quotable], places: Iterable[int]) -> list[str]:
+def _compose(units: Sequence[Quotable], places: Sequence[int]) -> list[str]:
     """The paragraphs of the answer: sentences of one block run on, list items and rows stand on lines of their own."""
-    paragraphs: list[str] = []
-    last: Quotable | None = None
+    runs: list[list[Quotable]] = []
     for place in places:
-        unit = units[place]
-        listed = unit.kind in (BlockKind.ITEM, BlockKind.ROW)
-        line = f"{'  ' * unit.level}{unit.marker or '-'} {unit.text}" if listed else unit.text
-        if last is not None and _runs_on(last, unit, listed):
-            joint = "\n" if listed else "" if language(unit.text) == "zh" else " "
-            paragraphs[-1] += joint + line
+        if runs and _runs_on(runs[-1][-1], units[place]):
+            runs[-1].append(units[place])
         else:
-            paragraphs.append(line.lstrip() if listed else line)
-        last = unit
-    return paragraphs
+            runs.append([units[place]])
+    return [_listed(run) if _is_listed(run[0]) else _prose(run) for run in runs]
 
 
-def _runs_on(last: Quotable, unit: Quotable, listed: bool) -> bool:
-    if last.evidence != unit.evidence:
+def _runs_on(last: Quotable, unit: Quotable) -> bool:
+    if last.evidence != unit.evidence or _is_listed(last) != _is_listed(unit):
         return False
-    if listed:
-        return last.kind in (BlockKind.ITEM, BlockKind.ROW) and last.section == unit.section
-    return last.block == unit.block
+    return last.section == unit.section if _is_listed(unit) else last.block == unit.block
+
+
+def _is_listed(unit: Quotable) -> bool:
+    return unit.kind in (BlockKind.ITEM, BlockKind.ROW)
+
+
+def _prose(run: Sequence[Quotable]) -> str:
+    return ("" if language(run[0].text) == "zh" else " ").join(unit.text for unit in run)
+
+
+def _listed(run: Sequence[Quotable]) -> str:
+    """A list with its marks; numbers count on, whatever the author wrote; a single item needs no mark."""
+    if len(run) == 1:
+        return run[0].text
+    counts: dict[int, int] = {}
+    lines = []
+    top = min(unit.level for unit in run)
+    for unit in run:
+        counts = {level: count for level, count in counts.items() if level <= unit.level}
+        counts[unit.level] = counts.get(unit.level, 0) + 1
+        mark = f"{counts[unit.level]}." if unit.marker.endswith(".") else "-"
+        lines.append(f"{'   ' * (unit.level - top)}{mark} {unit.text}")
+    return "\n".join(lines)

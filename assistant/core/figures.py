@@ -106,9 +106,7 @@ def rivals(absent: Iterable[Quantity | Moment], claim: Figures, evidence: Figure
 
 def _has_rival(one: Quantity | Moment, claim: Figures, evidence: Figures) -> bool:
     if isinstance(one, Moment):
-        return any(
-            other.kind is one.kind and not _has_moment(other, (claim,)) for other in evidence.moments
-        )
+        return any(other.kind is one.kind and not _has_moment(other, (claim,)) for other in evidence.moments)
     return any(
         comparable(one, other)
         and (one.dimension not in _WORD_SIZED or (one.unit == other.unit and one.unit != ""))
@@ -131,4 +129,6 @@ _NO_DENIAL: Final = re.compile(
 
 def denials(text: str) -> list[int]:
     """Where the negations of a text end; bounds ("no more than", "不超过") and "not only" are no negations."""
-    return [match.end() for match in _DENIAL.finditer(text) if not _NO_DENIAL.match(text[match.end() : match.end() + 24])]
+    return [
+        match.end() for match in _DENIAL.finditer(text) if not _NO_DENIAL.match(text[match.end() : match.end() + 24])
+    ]

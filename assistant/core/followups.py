@@ -9,12 +9,12 @@ into one query is no alternative: it drowns a question that stands alone (measur
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from assistant.core.english_followups import depends_in_english, rewrite_in_english
-from assistant.core.chinese_followups import depends_in_chinese, rewrite_in_chinese
+from assistant.core import followups_en, followups_zh
 from assistant.core.text import index_terms, language
 
 Turns = Sequence[tuple[str, str]]
@@ -23,6 +23,12 @@ Turns = Sequence[tuple[str, str]]
 CONTEXT_TURNS: Final = 4
 CONTEXT_QUESTIONS: Final = 2
 _ANSWER_CHARACTERS: Final = 400
+_NEW_TOPIC: Final = re.compile(
+    r"^(?:new (?:topic|question)|another (?:topic|question)|(?:on )?(?:a )?different (?:topic|subject|note)|by the way"
+    r"|(?:let's |let us )?chang(?:e|ing) (?:the )?(?:topic|subject)|unrelated(?: question)?|moving on)\b[\s,.:!-]*"
+    r"|^(?:换个话题|换个问题|另一个问题|另外一个问题|问个别的|顺便问一?下?|说点别的|新问题|不相关的问题)[\s，,。：:！!]*",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +36,8 @@ class Standalone:
     """A question that can be understood without its conversation.
 
     `text` is for people and the prompt; `searches` are the wordings to search, the most trusted first; `rule` names
-    what was done: first, complete, new_topic, correction, fragment, pronoun, ellipsis. `sure` is False when a language
-    model could do better.
+    what was done: first, complete, new_topic, correction, fragment, pronoun or ellipsis (a language model adds
+    "+model"). `sure` is False when a language model could do better.
     """
 
     text: str
@@ -40,3 +46,46 @@ class Standalone:
     topic_change: bool
     rule: str
     sure: bool = True
+
+
+def standalone(question: str, history: Turns) -> Standalone:
+    """The question made standalone by rules, from the past turns, oldest first."""
+    asked = question.strip()
+    past = [(before.strip(), answer) for before, answer in history if before.strip() or answer.strip()]
+    if not past:
+        return Standalone(asked, (asked,), changed=False, topic_change=False, rule="first")
+    if found := _NEW_TOPIC.match(asked):
+        rest = asked[found.end() :].strip() or asked
+        return Standalone(rest, (rest,), changed=rest != asked, topic_change=True, rule="new_topic")
+    rules = followups_en if language(asked) == "en" else followups_zh
+    rule, rest = rules.depends(asked)
+    previous = next((before for before, _ in reversed(past) if before), "")
+    if rule == "complete" or not previous:
+        return _complete(asked, past, rule)
+    text, sure = rules.fill(rule, rest, asked, previous)
+    searches = _distinct(text, context(past))
+    return Standalone(text, searches, changed=text != asked, topic_change=False, rule=rule, sure=sure)
+
+
+def _complete(asked: str, past: Turns, rule: str) -> Standalone:
+    """A question that stands alone: kept as it is, with the last questions as weak context unless the topic is new."""
+    if rule == "complete" and is_new_topic(asked, past):
+        return Standalone(asked, (asked,), changed=False, topic_change=True, rule="new_topic")
+    weak = "\n".join(before for before, _ in past[-CONTEXT_QUESTIONS:] if before)
+    return Standalone(asked, _distinct(asked, weak), changed=False, topic_change=False, rule=rule)
+
+
+def is_new_topic(asked: str, past: Turns) -> bool:
+    """Whether a question shares no term with the conversation before it."""
+    said = frozenset(index_terms("\n".join(f"{before}\n{answer}" for before, answer in past)))
+    return said.isdisjoint(index_terms(asked))
+
+
+def context(past: Turns) -> str:
+    """The last turns as a search text, the latest first, answers cut."""
+    last = reversed(past[-CONTEXT_TURNS:])
+    return "\n".join(f"{answer[:_ANSWER_CHARACTERS]}\n{before}".strip() for before, answer in last)
+
+
+def _distinct(*wordings: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(wording for wording in wordings if wording.strip()))

@@ -22,7 +22,9 @@ _ADDRESSED: Final = re.compile(
     r"|你(?:现在)?是(?:一个|一名)?(?:人工智能|AI|语言模型|助手)|系统提示词?",
     re.IGNORECASE | re.DOTALL,
 )
-_TAG: Final = re.compile(r"</?\s*(?:evidence|instructions?|question|system|assistant|user)\b[^>]*>|<\|[a-z_]+\|>", re.IGNORECASE)
+_TAG: Final = re.compile(
+    r"</?\s*(?:evidence|instructions?|question|system|assistant|user)\b[^>]*>|<\|[a-z_]+\|>", re.IGNORECASE
+)
 
 
 def suspicions(text: str) -> tuple[str, ...]:

@@ -74,4 +74,6 @@ def opposite(one: str, other: str) -> bool:
 
 def _negates(long: str, short: str) -> bool:
     found = _NEGATIVE_PREFIX.fullmatch(long)
-    return (found is not None and found.group(1) == short) or (long[:1] in tuple("不无未非") and long[1:] == short != "")
+    return (found is not None and found.group(1) == short) or (
+        long[:1] in tuple("不无未非") and long[1:] == short != ""
+    )

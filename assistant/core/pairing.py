@@ -91,14 +91,15 @@ def sharing_pairs(
 ) -> list[tuple[Statement, Statement, float]]:
     """All pairs whose terms agree to at least `least` (Dice), best first."""
     found = [
-        (one[i], other[j], score) for i, row in _overlaps(one, other).items() for j, score in row.items() if score >= least
+        (one[i], other[j], score)
+        for i, row in _overlaps(one, other).items()
+        for j, score in row.items()
+        if score >= least
     ]
     return sorted(found, key=lambda pair: (-pair[2], pair[0].span, pair[1].span))
 
 
-def _without_twins(
-    one: Sequence[Statement], other: Sequence[Statement]
-) -> tuple[list[Statement], list[Statement]]:
+def _without_twins(one: Sequence[Statement], other: Sequence[Statement]) -> tuple[list[Statement], list[Statement]]:
     texts, other_texts = {s.bare for s in one}, {s.bare for s in other}
     return [s for s in one if s.bare not in other_texts], [s for s in other if s.bare not in texts]
 
@@ -131,5 +132,7 @@ def related_evidence(found: Sequence[Sequence[Statement]]) -> Iterable[tuple[int
     shared: Counter[tuple[int, int, int, int]] = Counter()
     for places in owners.values():
         for at, (number, place) in enumerate(places):
-            shared.update((number, other, place, other_place) for other, other_place in places[at + 1 :] if other != number)
+            shared.update(
+                (number, other, place, other_place) for other, other_place in places[at + 1 :] if other != number
+            )
     return sorted({(a, b) for (a, b, _, _), count in shared.items() if count >= _MIN_TERMS})

@@ -131,7 +131,9 @@ def _ascending(sizes: Sequence[int]) -> tuple[int, ...]:
 
 
 def _history_sizes(item: Recollection, count: Count) -> tuple[int, ...]:
-    return _ascending([sum(count(message.text) + MESSAGE_OVERHEAD for message in pair) for pair in (item.brief, item.full)])
+    return _ascending(
+        [sum(count(message.text) + MESSAGE_OVERHEAD for message in pair) for pair in (item.brief, item.full)]
+    )
 
 
 def _shown(
@@ -147,7 +149,10 @@ def _shown(
         return [forms[item.id][got[item.id]] for item in marked if item.id in got], allocation.plan
     read = sum(sizes[item.id][-1] for item in marked)
     kept = tuple(dropped for dropped in allocation.plan.dropped if dropped.kind != "evidence")
-    grouped: tuple[Dropped, ...] = (*kept, Dropped("evidence", "*", max(0, read - allocation.evidence_limit), "in_groups"))
+    grouped: tuple[Dropped, ...] = (
+        *kept,
+        Dropped("evidence", "*", max(0, read - allocation.evidence_limit), "in_groups"),
+    )
     return list(marked), replace(allocation.plan, dropped=grouped if read > allocation.evidence_limit else kept)
 
 

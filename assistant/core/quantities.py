@@ -85,7 +85,9 @@ _BEFORE: Final = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_BEFORE_END: Final = re.compile(rf"(?:(?<![A-Za-z])|(?<=[{CJK}]))(?:{_BEFORE.pattern})\s*(?:an?\s+|the\s+|为|是)?$", re.VERBOSE | re.IGNORECASE)
+_BEFORE_END: Final = re.compile(
+    rf"(?:(?<![A-Za-z])|(?<=[{CJK}]))(?:{_BEFORE.pattern})\s*(?:an?\s+|the\s+|为|是)?$", re.VERBOSE | re.IGNORECASE
+)
 _AFTER: Final = re.compile(
     r"""\s*(?:(?P<at_least>or\s+(?:more|longer|above|greater|over)\b|and\s+(?:above|over|up)\b|(?:及|或)?以上|起步?(?!来))
       | (?P<at_most>or\s+(?:less|fewer|below|under)\b|(?:及|或)?以[下内]|之内|封顶)

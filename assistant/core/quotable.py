@@ -16,6 +16,9 @@ LONGEST_ITEM: Final = 420
 
 _PATH: Final = re.compile(r"\s+[>›»/|]\s+|\s*[›»]\s*")
 _CREDIT: Final = re.compile(r"[—–-]{1,2}\s*@?\w")
+_ANNOUNCES: Final = re.compile(
+    r"\b(?:the following|(?:steps|list|items|ones) below|as follows)\b|以下|如下|下列", re.IGNORECASE
+)
 _WORDLESS: Final = re.compile(r"\W*\Z")
 
 
@@ -118,7 +121,20 @@ class _Walk:
         if block.kind is BlockKind.ITEM:
             self._open.append((block.level, last))
         elif block.kind is BlockKind.PROSE:
-            self._open = [(-1, last)] if introduces(self._found[last].text) else []
+            self._open_list(last)
+
+    def _open_list(self, last: int) -> None:
+        """A line that announces a list opens it; one still without its list stays open over a remark in between."""
+        lead = next((place for place in range(last, -1, -1) if self._announces(place)), None)
+        if lead is not None:
+            self._open = [(-1, lead)]
+        elif not (self._open and self._open[-1][0] == -1 and last - self._open[-1][1] <= 6):
+            self._open = []
+
+    def _announces(self, place: int) -> bool:
+        unit = self._found[place]
+        here = unit.block == self._block and unit.evidence == self._place
+        return here and (introduces(unit.text) or _ANNOUNCES.search(unit.text) is not None)
 
     def _headings(self) -> list[str]:
         return [text for _, text in self._levels if text not in self._path]

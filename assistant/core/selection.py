@@ -85,7 +85,9 @@ def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
 
 def _merge_neighbours(passages: Sequence[Passage], longest: int) -> list[Passage]:
     """Join passages of one version that touch or overlap, as long as the result stays readable."""
-    by_place = sorted(passages, key=lambda passage: (passage.source.document, passage.source.sha256, passage.span.start))
+    by_place = sorted(
+        passages, key=lambda passage: (passage.source.document, passage.source.sha256, passage.span.start)
+    )
     merged: list[Passage] = []
     for passage in by_place:
         before = merged[-1] if merged else None
@@ -144,5 +146,3 @@ def shorten(evidence: Evidence, keep: Iterable[Span]) -> Evidence:
         else:
             joined.append(span)
     return replace(evidence, kept=tuple(joined)) if joined else evidence
-
-

@@ -44,40 +44,47 @@ _SCAFFOLD: Final = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_NOT_EN: Final = r"(?:do|does|did|is|are|was|were|has|have|can|could)(?:\ not|n['’]t)"
+_NOT_EN: Final = r"(?:do|does|did|is|are|was|were|has|have|can|could)(?:\snot|n['’]t)"
 _TELL_EN: Final = (
-    r"(?:answer|mention|contain|provide|specify|state|say|include|discuss|address|indicate|explain|cover|give|describe"
-    r"|offer|reveal|detail|have|mentioned|specified|stated|provided|explained|addressed|discussed|included|covered"
-    r"|available|clear|enough|sufficient)"
+    r"(?:answer|mention|contain|provide|specify|state|say|include|discuss|address|indicate|explain|cover|give|describe|offer"
+    r"|reveal|detail|mentioned|specified|stated|provided|explained|addressed|discussed|covered|clear|enough|sufficient)"
 )
+_KNOWLEDGE_EN: Final = r"(?:information|details?|mention|answers?|indication|instructions?|evidence|data|explanation)"
 _REFUSAL: Final = re.compile(
     rf"""
-      {_SOURCE_EN}(?:\s\#?\d+)?(?:\ \w+){{0,2}}\ {_NOT_EN}(?:\ \w+){{0,2}}\ {_TELL_EN}\b
-    | \b(?:none\ of|no)\ {_GIVEN_EN}{_SOURCE_EN}\ (?:\w+\ ){{0,2}}(?:mentions?|provides?|contains?|answers?|says?|states?|gives?|is|are)\b
-    | \b(?:it|they|which|this|that)\ {_NOT_EN}\ (?:\w+\ ){{0,2}}(?:mention|provide|specify|state|explain|discuss|address|answer|indicate)\b
-    | \b(?:is|are|was|were)\ not\ (?:\w+\ ){{0,2}}(?:mentioned|specified|stated)\b
-    | \bno\ (?:\w+\ )?(?:mention|information|details?|evidence|indication|reference|data)\ (?:is\ |was\ |are\ )?
-        (?:of|about|on|regarding|available|provided|given|found|in|for)\b
-    | \b(?:unable|not\ able|not\ possible|impossible|difficult)\ to\ (?:\w+\ )?(?:answer|determine|give|provide|find|say|tell|confirm)\b
-    | \b(?:cannot|can\ ?not|can['’]t|could\ not|couldn['’]t)\ (?:be\ )?(?:\w+\ )?(?:answer|determine|find|confirm)(?:ed|d)?\b
-    | \b(?:i|we)\ (?:do\ not|don['’]t|did\ not|didn['’]t)\ (?:have|know|find|see)\b
-    | \bnot\ (?:\w+\ ){{0,2}}(?:mentioned|specified|stated|provided|explained|addressed|discussed|covered|answered|found|available)
-        \ (?:in|by|from)\ {_GIVEN_EN}{_SOURCE_EN}\b
-    | \bnone\ mentioned\b | \bi['’]?\ ?a?m\ sorry\b | ^\W*(?:sorry|unfortunately)\b[^.]*\b{_NOT_EN}\b
-    | 无法(?:直接|准确|完全|从|给出|提供)*(?:{_SOURCE_ZH}中?)?(?:回答|判断|确定|得知|确认|得出|给出|提供)
+      {_SOURCE_EN}(?:\s\#?\d+)?(?:\s\w+){{0,2}}\s{_NOT_EN}(?:\s\w+){{0,2}}\s{_TELL_EN}\b
+    | \b(?:none\sof|no)\s{_GIVEN_EN}{_SOURCE_EN}\s(?:\w+\s){{0,2}}(?:mentions?|provides?|contains?|answers?|says?|states?|gives?)\b
+    | \b(?:it|they|which|this|that)\s{_NOT_EN}\s(?:\w+\s){{0,2}}(?:(?:mention|specify|state|explain|say|indicate|discuss|address)\b
+        |(?:provide|give|contain|offer|include)\s(?:\w+\s){{0,2}}{_KNOWLEDGE_EN}\b)
+    | \b(?:is|are|was|were)\snot\s(?:\w+\s){{0,2}}(?:mentioned|specified|stated)\b
+    | \bno\s(?:\w+\s)?{_KNOWLEDGE_EN}\s(?:(?:is|was|are|were)\s)?(?:(?:available|provided|given|found)\s)?
+        (?:of|about|on|regarding|in\s{_GIVEN_EN}{_SOURCE_EN})\b
+    | (?:^\W*(?:\w+,\s)?|\b(?:i|we)\s(?:am|are|was|were)\s|\bit\s(?:is|was)\s)(?:currently\s)?
+        (?:unable|not\sable|not\spossible|impossible|difficult)\sto\s(?:\w+\s)?(?:answer|determine|give|provide|find|say|tell|confirm)\b
+    | \bunable\sto\sanswer\b
+    | \b(?:i|we)\s(?:cannot|can\s?not|can['’]t|could\snot|couldn['’]t)\s(?:\w+\s)?(?:answer|determine|find|confirm|say|tell|provide|give)\b
+    | \b(?:cannot|can\snot|could\snot)\sbe\s(?:\w+\s)?(?:answered|determined)\b
+    | \b(?:i|we)\s(?:do\snot|don['’]t|did\snot|didn['’]t)\s(?:have|know|find|see)\s(?:\w+\s){{0,3}}(?:{_KNOWLEDGE_EN}|{_SOURCE_EN})\b
+    | ^\W*i\s(?:do\snot|don['’]t)\sknow\b | \bnone\smentioned\b | ^\W*(?:i\s?(?:['’]m|am)\s(?:\w+\s)?)?sorry\b
+    | \bnot\s(?:\w+\s){{0,2}}(?:mentioned|specified|stated|provided|explained|addressed|discussed|covered|answered|found|available)
+        \s(?:in|by|from)\s{_GIVEN_EN}{_SOURCE_EN}\b
+    | (?:(?:根据|基于|从)[^，。]{{0,12}}{_SOURCE_ZH}[^。]{{0,6}}|^\W*(?:因此|所以)?[，,]?(?:目前|暂时|我们?)+)无法
+    | ^\W*无法(?:直接|准确|完全)?(?:判断|确定|得知|确认)\W*$
+    | 无法(?:直接|准确|完全)?回答
     | {_SOURCE_ZH}(?:中|里|内)?(?:也|均|都|并|暂)*(?:没有|未|不)(?:有|能|足以|明确|直接|具体|包含|提供|提及|提到|说明|涉及|给出|回答|找到|记载|足)
-    | (?:没有|未(?:能)?)(?:在{_SOURCE_ZH}中?)?(?:找到|查到|检索到|提及|提到|说明|涉及) | 抱歉|对不起|不清楚|不知道
+    | (?:没有|未能?)(?:在{_SOURCE_ZH}中)?(?:找到|查到|检索到|提及|提到)(?:任何|相关|有关|与|关于|[^。]{{0,12}}{_SOURCE_ZH})
+    | ^\W*(?:很|非常)?(?:抱歉|对不起) | ^\W*我?(?:不清楚|不知道)
     """,
     re.IGNORECASE | re.VERBOSE,
 )
 _COURTESY: Final = re.compile(
     r"""
-      ^\W*(?:sure|certainly|of\ course|absolutely|hello|hi|hey|dear\ \w+|thanks?|thank\ you|you['’]re\ welcome|great\ question
-        |good\ (?:morning|afternoon|evening)|welcome|okay|ok|yes|no)\b[^.]{0,60}[!,.]?\W*$
-    | \b(?:hope\ (?:this|that|it)\ helps?|let\ me\ know|feel\ free\ to|happy\ to\ help|glad\ to\ help|can\ help\ you\ with
-        |any\ (?:other|further|more)\ questions|if\ you\ have\ (?:any\ )?(?:other\ |further\ |more\ )?questions)\b
-    | ^\W*(?:您好|你好|谢谢|感谢|好的|当然|不客气|没问题|早上好|下午好|晚上好)[^。]{0,20}$
-    | 希望(?:这|以上|对)[^。]*(?:帮助|帮到)|如(?:果|有)[^。]*(?:疑问|问题|需要)[^。]*(?:请|欢迎|可以|随时)|随时(?:联系|告诉|提问|问我)
+      ^\W*(?:sure|certainly|of\scourse|absolutely|thanks?|thank\syou|you['’]re\swelcome|(?:that['’]s\sa\s)?(?:great|good)\squestion
+        |good\s(?:morning|afternoon|evening)|welcome|okay|ok|yes|no|(?:hello|hi|hey|dear)(?:\s\w+){0,2})\W*$
+    | \b(?:(?:hope|trust)\s(?:this|that|it)\s(?:\w+\s)?helps?|let\sme\sknow|feel\sfree\sto\s(?:ask|reach|contact|let)|(?:happy|glad)\sto\shelp
+        |i\s(?:can|will|['’]ll)\shelp\syou|if\syou\shave\s(?:any\s)?(?:(?:other|further|more|additional)\s)?questions)\b
+    | ^\W*(?:您好|你好|谢谢|感谢您?的?提问|好的|当然(?:可以)?|不客气|没问题|早上好|下午好|晚上好)\W*$
+    | 希望(?:这|以上|对)[^。]*(?:帮助|帮到) | 如(?:果|有|您)[^。]*(?:疑问|问题)[^。]*(?:随时|欢迎|告诉我|问我|提问) | 随时(?:告诉我|提问|问我)
     """,
     re.IGNORECASE | re.VERBOSE,
 )
@@ -132,7 +139,7 @@ def _is_table_head(text: str, sentences: Sequence[Span], at: int) -> bool:
 def states_something(sentence: str) -> bool:
     """Whether the sentence claims something; false for courtesy, headings, questions, lead-ins and refusals."""
     bare = _EMPHASIS.sub(" ", _FURNITURE.sub("", sentence, count=1)).strip()
-    if sentence.lstrip().startswith("#") or bare.endswith(("?", "？")) or not _WORD.search(bare):
+    if sentence.lstrip().startswith(("#", "```", "~~~")) or bare.endswith(("?", "？")) or not _WORD.search(bare):
         return False
     if is_refusal(bare) or _COURTESY.search(bare):
         return False

@@ -177,6 +177,14 @@ def remove_invisible(text: str) -> str:
     return _INVISIBLE.sub("", text)
 
 
+_UNSTORABLE: Final = re.compile("[\\x00\ud800-\udfff]")
+
+
+def without_unstorable(text: str) -> str:
+    """The text without U+0000 and lone surrogates, which no database and no UTF-8 frame can hold."""
+    return text if text.isascii() and "\x00" not in text else _UNSTORABLE.sub("", text)
+
+
 def clean_for_display(text: str) -> str:
     """The text as a person would read it: no markup tags, template tags, link targets or invisible characters.
 

@@ -1,0 +1,1 @@
+"""Measuring on labelled data, with the product's own functions: the ones a turn calls."""

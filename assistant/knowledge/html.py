@@ -35,7 +35,9 @@ _CLASS: Final = re.compile(
     r"skip-link|skiplink|skip-to-content|skip|editsection|related-posts|comments-area|onetrust|banner)(?:$|[\s_-])",
     re.IGNORECASE,
 )
-_UNSEEN_CLASS: Final = re.compile(r"(?:^|\s)(?:usa-)?(?:sr-only|visually-?hidden|screen-reader-text)(?:\s|$)", re.IGNORECASE)
+_UNSEEN_CLASS: Final = re.compile(
+    r"(?:^|\s)(?:usa-)?(?:sr-only|visually-?hidden|screen-reader-text)(?:\s|$)", re.IGNORECASE
+)
 _UNSEEN_STYLE: Final = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*0?\.?0+\s*(?:;|!|$)|mso-hide\s*:\s*all"
     r"|font-size\s*:\s*(?:0|1)(?:\.\d+)?\s*(?:px|pt)?\s*(?:;|!|$)|(?:^|;)\s*color\s*:\s*transparent"
@@ -326,7 +328,11 @@ def _head(tree: LexborHTMLParser, pieces: list[Piece]) -> Properties:
         named.setdefault(name, attributes.get("content") or "")
     top = next((piece.text for piece in pieces if piece.kind is Kind.HEADING and piece.level == 1), "")
     title = tree.css_first("title")
-    dates = (*("article:modified_time", "last-modified", "dcterms.modified", "article:published_time"), "date", "dc.date")
+    dates = (
+        *("article:modified_time", "last-modified", "dcterms.modified", "article:published_time"),
+        "date",
+        "dc.date",
+    )
     return Properties(
         title=fold(top) or (fold(title.text(deep=True)) if title else "") or None,
         date=next((found for key in dates if (found := parse_date(named.get(key, "")))), None),

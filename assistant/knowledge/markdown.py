@@ -55,13 +55,23 @@ def _keys(head: str) -> dict[str, object]:
         return {key.lower(): value.strip("\"' ") for key, value in _KEY_LINE.findall(head)}
 
 
-_CODE_SPAN: Final = re.compile(r"(^(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^(?P=fence)[^\n]*$|\Z)|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
-_COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)|\{%-?\s*comment\s*-?%\}.*?\{%-?\s*endcomment\s*-?%\}|\{#.*?#\}", re.DOTALL)
-_CONTENTS: Final = re.compile(r"^[ \t]*(?:[*-] .*\n[ \t]*\{:\s*toc\b[^}\n]*\}|\[\[?_?TOC_?\]?\]|\[toc\])[ \t]*$", re.MULTILINE | re.IGNORECASE)
-_TEMPLATE: Final = re.compile(r"\{%(?P<tag>.*?)%\}|\{\{.*?\}\}|\{:[^}\n]*\}|\{(?=[^}\n]*[#.])(?:[#.][\w-]+\s*)+\}", re.DOTALL)
+_CODE_SPAN: Final = re.compile(
+    r"(^(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^(?P=fence)[^\n]*$|\Z)|`[^`\n]+`)", re.MULTILINE | re.DOTALL
+)
+_COMMENT: Final = re.compile(
+    r"<!--.*?(?:-->|\Z)|\{%-?\s*comment\s*-?%\}.*?\{%-?\s*endcomment\s*-?%\}|\{#.*?#\}", re.DOTALL
+)
+_CONTENTS: Final = re.compile(
+    r"^[ \t]*(?:[*-] .*\n[ \t]*\{:\s*toc\b[^}\n]*\}|\[\[?_?TOC_?\]?\]|\[toc\])[ \t]*$", re.MULTILINE | re.IGNORECASE
+)
+_TEMPLATE: Final = re.compile(
+    r"\{%(?P<tag>.*?)%\}|\{\{.*?\}\}|\{:[^}\n]*\}|\{(?=[^}\n]*[#.])(?:[#.][\w-]+\s*)+\}", re.DOTALL
+)
 _LABEL_TAG: Final = re.compile(r"^-?\s*(?P<name>\w+)(?P<args>(?:\s+(?:\"[^\"]*\"|'[^']*'))+)\s*-?$")
 _QUOTED: Final = re.compile(r"\"([^\"]*)\"|'([^']*)'")
-_LIQUID: Final = frozenset("include include_relative render layout extends import block assign capture if unless case when for raw link post_url highlight cycle section".split())
+_LIQUID: Final = frozenset(
+    "include include_relative render layout extends import block assign capture if unless case when for raw link post_url highlight cycle section".split()
+)
 
 
 def without_templates(text: str) -> str:

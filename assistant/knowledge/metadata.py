@@ -101,7 +101,9 @@ def _authority(value: object) -> Authority | None:
 
 def _groups(value: object) -> frozenset[str]:
     """Groups as a list, or one text with commas; an empty list is a statement, an empty value is a slip."""
-    names: Sequence[object] = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else [None]
+    names: Sequence[object] = (
+        value.split(",") if isinstance(value, str) else value if isinstance(value, list) else [None]
+    )
     groups = [_text(name) for name in names]
     if any(group is None for group in groups):
         raise BadDocument("access must be a list of group names", reason="bad_metadata")
@@ -117,7 +119,9 @@ _VERSION_PART: Final = re.compile(
     r"|第[\d一二三四五六七八九十]+[版稿]|\(\d+\)|（\d+）",
     re.IGNORECASE,
 )
-_COPY_PART: Final = re.compile(r"(?:[-_. ]|^)[(（]?(?:copy|final|draft|副本|终稿|定稿|最终版|草稿)[)）]?$", re.IGNORECASE)
+_COPY_PART: Final = re.compile(
+    r"(?:[-_. ]|^)[(（]?(?:copy|final|draft|副本|终稿|定稿|最终版|草稿)[)）]?$", re.IGNORECASE
+)
 _SEPARATORS: Final = re.compile(r"[\s_.\-–—()（）\[\]]+")
 
 

@@ -90,13 +90,17 @@ def _guessed(data: bytes) -> str:
 def _mostly_common_chinese(text: str) -> bool:
     """Whether the characters beyond ASCII are the common ones of GB 2312, whose code points have this range."""
     wide = [char for char in text if ord(char) > 127]
-    common = sum("\u4e00" <= char <= "\u9fff" or "\u3000" <= char <= "\u303f" or "\uff00" <= char <= "\uffef" for char in wide)
+    common = sum(
+        "\u4e00" <= char <= "\u9fff" or "\u3000" <= char <= "\u303f" or "\uff00" <= char <= "\uffef" for char in wide
+    )
     frequent = sum(char in "的是不一有在人了中和为以及可应时请员工公司日年月或" for char in wide)
     return bool(wide) and common * 10 >= len(wide) * 9 and frequent * 50 >= len(wide)
 
 
 _UNDERLINE: Final = re.compile(r"^([=\-~^*#+])\1{2,}\s*$")
-_BULLET: Final = re.compile(r"^(?P<indent>\s*)(?P<mark>[-*•‣◦▪·●○■–]|\(?\d{1,3}[.)）、]|\(?[A-Za-z][.)])(?P<gap>\s+|(?<=、))(?P<text>\S.*)$")
+_BULLET: Final = re.compile(
+    r"^(?P<indent>\s*)(?P<mark>[-*•‣◦▪·●○■–]|\(?\d{1,3}[.)）、]|\(?[A-Za-z][.)])(?P<gap>\s+|(?<=、))(?P<text>\S.*)$"
+)
 _RULE: Final = re.compile(r"^\s*(?:[-=_*~#]\s?){4,}\s*$")
 _SENTENCE_END: Final = re.compile(r"[.!?。！？：:；;][\"'”’)）\]]*$")
 
@@ -118,7 +122,11 @@ def parse_plain(text: str) -> list[Piece]:
 
 
 def _is_underlined(title: str, line: str) -> bool:
-    return bool(_UNDERLINE.match(line)) and 0 < len(title.strip()) <= 120 and len(line.strip()) * 10 >= len(title.strip()) * 6
+    return (
+        bool(_UNDERLINE.match(line))
+        and 0 < len(title.strip()) <= 120
+        and len(line.strip()) * 10 >= len(title.strip()) * 6
+    )
 
 
 def _groups(lines: Sequence[str]) -> Iterator[list[str]]:
@@ -137,7 +145,11 @@ def _groups(lines: Sequence[str]) -> Iterator[list[str]]:
 
 def columns(text: str) -> int:
     """The width of a line on a grid: wide characters take two columns."""
-    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text) if not text.isascii() else len(text)
+    return (
+        sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+        if not text.isascii()
+        else len(text)
+    )
 
 
 def wrap_width(lines: Sequence[str]) -> int:
@@ -187,4 +199,3 @@ def unwrap(text: str) -> str:
 def is_full(line: str, width: int) -> bool:
     """Whether the line ends because the paper did: it reaches near the wrapping column."""
     return bool(width) and columns(line) >= width * 0.72
-

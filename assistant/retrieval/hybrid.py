@@ -112,7 +112,8 @@ def fuse(words: Mapping[int, float], vectors: Mapping[int, float], *, share: flo
         share = 1.0 if vectors else 0.0
     left, right = _scaled(words), _scaled(vectors)
     return {
-        chunk: (1 - share) * left.get(chunk, 0.0) + share * right.get(chunk, 0.0) for chunk in left.keys() | right.keys()
+        chunk: (1 - share) * left.get(chunk, 0.0) + share * right.get(chunk, 0.0)
+        for chunk in left.keys() | right.keys()
     }
 
 

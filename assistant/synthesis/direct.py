@@ -13,9 +13,7 @@ from assistant.synthesis.job import Job, Step
 
 async def generation(model: ChatModel, job: Job) -> AsyncGenerator[Step, None]:
     """Answer without evidence (small talk); the answer is marked as not grounded by its mode."""
-    request = generation_request(
-        prompts=job.prompts, question=job.question, history=job.history, sampling=job.sampling
-    )
+    request = generation_request(prompts=job.prompts, question=job.question, history=job.history, sampling=job.sampling)
     async with aclosing(model.stream(request)) as chunks:
         async for chunk in chunks:
             yield chunk

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Header, Path, Query, Request, WebSocket
 from fastapi.responses import ORJSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from assistant.codec import encode_event
+from assistant.codec import encode
 from assistant.core.access import Caller
 from assistant.core.citations import Citation
 from assistant.core.turn import TurnMessage, fold
@@ -114,7 +114,7 @@ def make_router(doors: Doors, ready: Callable[[], Awaitable[Json]]) -> APIRouter
         found = await doors.events.read(session, after=after_seq, limit=1000)
         return {
             "events": [
-                {"seq": item.seq, "turn": item.turn, "type": item.event.type, "d": encode_event(item.event)}
+                {"seq": item.seq, "turn": item.turn, "type": item.event.type, "d": encode(item.event)}
                 for item in found
             ]
         }
@@ -200,10 +200,22 @@ def _cited(message: TurnMessage, n: int, start: int | None) -> Citation:
 def encode_message(message: TurnMessage) -> Json:
     """The fold of a turn as JSON; its parts are the `d` of their events."""
     parts = {name: getattr(message, name) for name in ("plan", "citations", "conflicts", "usage")}
-    plain = ("question", "text", "status", "stage", "finish", "sha256", "model", "prompt", "error", "audit_id", "record_hash")
+    plain = (
+        "question",
+        "text",
+        "status",
+        "stage",
+        "finish",
+        "sha256",
+        "model",
+        "prompt",
+        "error",
+        "audit_id",
+        "record_hash",
+    )
     return {
         **{name: getattr(message, name) for name in plain},
-        **{name: encode_event(part) if part is not None else None for name, part in parts.items()},
+        **{name: encode(part) if part is not None else None for name, part in parts.items()},
     }
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Literal
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from assistant.codec import encode_event
+from assistant.codec import encode
 from assistant.errors import BadInput
 from assistant.interfaces import NumberedEvent
 
@@ -223,7 +223,7 @@ def encode_numbered(session: str, numbered: NumberedEvent) -> bytes:
             "seq": numbered.seq,
             "turn": numbered.turn,
             "ts": _timestamp(numbered.at),
-            "d": encode_event(numbered.event),
+            "d": encode(numbered.event),
         }
     )
 
@@ -231,9 +231,7 @@ def encode_numbered(session: str, numbered: NumberedEvent) -> bytes:
 def encode_control(session: str, control: Control, at: datetime) -> bytes:
     """A control message as a frame, without a number."""
     payload = control.model_dump(mode="json", exclude={"type"}, exclude_none=True)
-    return orjson.dumps(
-        {"v": VERSION, "type": control.type, "sid": session, "ts": _timestamp(at), "d": payload}
-    )
+    return orjson.dumps({"v": VERSION, "type": control.type, "sid": session, "ts": _timestamp(at), "d": payload})
 
 
 def encode_client(frame: ClientFrame) -> bytes:

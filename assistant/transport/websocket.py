@@ -193,7 +193,9 @@ class _Session:
             frame = decode(data)
         except BadInput as error:
             reference = error.data.get("ref_id")
-            await _refuse(self.outbox, self.doors, self.opened.id, error, reference if isinstance(reference, str) else None)
+            await _refuse(
+                self.outbox, self.doors, self.opened.id, error, reference if isinstance(reference, str) else None
+            )
             if reference is None:
                 raise _Closed(_close_code(error), "bad frame") from None
             return

@@ -5,26 +5,11 @@
  */
 
 import { AssistantLauncher } from './components/launcher';
-import type { AssistantChat } from './components/chat';
+import { scriptTag } from './home';
 
-const script =
-  (document.currentScript as HTMLScriptElement | null) ??
-  document.querySelector<HTMLScriptElement>('script[src*="assistant-chat.js"]');
+const place = (): void => document.body.append(new AssistantLauncher());
 
-/** The address that the script was loaded from, without its own name. */
-function baseOf(tag: HTMLScriptElement | null): string {
-  const given = tag?.dataset['base'] ?? tag?.src.replace(/\/assistant-chat\.js.*$/, '') ?? '';
-  return given.replace(/\/$/, '');
+if (scriptTag && 'launcher' in scriptTag.dataset) {
+  if (document.body) place();
+  else addEventListener('DOMContentLoaded', place);
 }
-
-function place(): void {
-  const base = baseOf(script);
-  for (const chat of document.querySelectorAll<AssistantChat>('assistant-chat:not([base])')) chat.base ||= base;
-  if (!script || !('launcher' in script.dataset)) return;
-  const launcher = new AssistantLauncher();
-  launcher.base = base;
-  document.body.append(launcher);
-}
-
-if (document.body) place();
-else addEventListener('DOMContentLoaded', place);

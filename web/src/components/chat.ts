@@ -5,6 +5,7 @@ import { repeat } from 'lit/directives/repeat.js';
 
 import { Api, ApiError, socketUrl, type Config, type ConversationItem, type TokenSource } from '../api';
 import { Connection, type Socket } from '../connection';
+import { home } from '../home';
 import { closeText, errorText, pickLocale, words, type Locale, type Words } from '../i18n';
 import { Memory } from '../memory';
 import { SUBPROTOCOL, type Citation } from '../protocol';
@@ -48,7 +49,7 @@ export class AssistantChat extends LitElement {
     modal: { state: true },
   };
   static override styles = [sheets.tokens, sheets.base, sheets.chat];
-  /** Origin of the server; empty for the page's own. */
+  /** Address of the server; empty for the one that this script came from. */
   declare base: string;
   /** A bearer token; for tokens that change set `tokenSource`. */
   declare token: string | null;
@@ -91,9 +92,9 @@ export class AssistantChat extends LitElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    this.memory = new Memory(this.base);
+    this.api = new Api(this.base || home, (fresh) => this.tokenSource(fresh));
+    this.memory = new Memory(this.api.base);
     this.locale = this.locale ?? this.memory.locale() ?? pickLocale(navigator.languages);
-    this.api = new Api(this.base || location.origin, (fresh) => this.tokenSource(fresh));
     this.connection = this.makeConnection();
     window.addEventListener('online', this.wake);
     document.addEventListener('visibilitychange', this.wake);
@@ -370,6 +371,7 @@ export class AssistantChat extends LitElement {
 
   private listKey(event: KeyboardEvent): void {
     if (event.key !== 'Escape' || !this.listOpen) return;
+    event.stopPropagation();
     this.listOpen = false;
     this.renderRoot.querySelector<HTMLElement>('.menu')?.focus();
   }

@@ -49,7 +49,7 @@ export class AssistantLauncher extends LitElement {
   }
 
   private key(event: KeyboardEvent): void {
-    if (event.key !== 'Escape' || event.defaultPrevented) return;
+    if (event.key !== 'Escape') return;
     this.open = false;
     this.renderRoot.querySelector<HTMLElement>('.knob')?.focus();
   }

@@ -147,11 +147,11 @@ export class AssistantSource extends LitElement {
   }
 
   private key(event: KeyboardEvent): void {
-    // A dialog that is not modal does not close on Escape by itself.
-    if (event.key === 'Escape' && !this.modal) {
-      event.stopPropagation();
-      this.dialog.close();
-    }
+    if (event.key !== 'Escape') return;
+    // A dialog that is not modal does not close by itself, and what lies around it is not meant.
+    event.stopPropagation();
+    event.preventDefault();
+    this.dialog.close();
   }
 
   private backdrop(event: Event): void {

@@ -1,0 +1,14 @@
+"""`python -m assistant` and the command `assistant`."""
+
+from __future__ import annotations
+
+
+def main() -> None:
+    """Run the command line."""
+    from assistant.cli import run  # noqa: PLC0415 - keeps `import assistant.__main__` free of everything heavy
+
+    run()
+
+
+if __name__ == "__main__":
+    main()

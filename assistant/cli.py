@@ -1,0 +1,156 @@
+"""The command line: serve, ingest, ask, eval, migrate, doctor."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from assistant import __version__
+from assistant.commands.ask import ask_here
+from assistant.config import Settings, load_settings
+from assistant.core.evidence import Authority
+from assistant.errors import AssistantError
+from assistant.telemetry import configure_logging
+
+app = typer.Typer(
+    name="assistant",
+    help="A chat assistant that grounds every turn in your own documents.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+console = Console()
+errors = Console(stderr=True)
+
+
+def run() -> None:
+    """Run a command; a typed error becomes one clear line and exit code 2."""
+    try:
+        app()
+    except AssistantError as error:
+        errors.print(f"[red]{error.code}[/red]: {error.detail}", highlight=False)
+        raise SystemExit(2) from None
+
+
+def _settings() -> Settings:
+    settings = load_settings()
+    configure_logging(settings.server.log_format, settings.server.log_level)
+    return settings
+
+
+@app.callback(invoke_without_command=True)
+def version(show: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    """Print the version when asked."""
+    if show:
+        console.print(__version__)
+        raise typer.Exit
+
+
+@app.command()
+def serve(
+    demo: Annotated[bool, typer.Option("--demo", help="Serve the demo corpus with a development identity.")] = False,
+    host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on.")] = None,
+) -> None:
+    """Serve the page and the API."""
+    from assistant.commands.serve import serve_forever  # noqa: PLC0415 - the server is not needed by other commands
+
+    serve_forever(_settings(), demo=demo, host=host, port=port)
+
+
+@app.command()
+def ingest(
+    path: Annotated[Path, typer.Argument(exists=True, help="A file, or a folder that is kept in step.")],
+    collection: Annotated[str, typer.Option(help="Name of the collection.")],
+    authority: Annotated[Authority | None, typer.Option(help="Weight when documents of about the same date disagree.")] = None,
+    access: Annotated[list[str] | None, typer.Option(help="Group that may read; give it several times. Default: everyone.")] = None,
+    date: Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Date that the documents speak for.")] = None,
+    vectors: Annotated[bool, typer.Option(help="Wait until every chunk has its vector.")] = False,
+) -> None:
+    """Read documents into a collection; again: only what changed, deletions included."""
+    from assistant.commands.ingest import ingest_here  # noqa: PLC0415
+
+    report = asyncio.run(
+        ingest_here(
+            _settings(),
+            path,
+            collection,
+            authority=authority,
+            access=frozenset(access or ()),
+            on=date.date() if date else None,
+            vectors=vectors,
+        )
+    )
+    for item in report.skipped:
+        errors.print(f"[yellow]skipped[/yellow] {item.path}: {item.reason} {item.detail}", highlight=False)
+    console.print(
+        f"{report.added} added, {report.updated} updated, {report.unchanged} unchanged, {report.deleted} deleted, "
+        f"{len(report.skipped)} skipped in {report.seconds:.1f} s",
+        highlight=False,
+    )
+
+
+@app.command()
+def ask(
+    question: Annotated[str, typer.Argument(help="The question.")],
+    mode: Annotated[str, typer.Option(help="auto, or the name of a mode.")] = "auto",
+    collection: Annotated[list[str] | None, typer.Option(help="Search only this collection; may be repeated.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the events, one JSON object a line.")] = False,
+    plan: Annotated[bool, typer.Option("--plan", help="Show how the context window was divided.")] = False,
+    session: Annotated[str | None, typer.Option(help="Go on with this session.")] = None,
+) -> None:
+    """Ask one question in the terminal."""
+    settings = _settings()
+    status = asyncio.run(
+        ask_here(settings, question, mode=mode, collections=collection, as_json=as_json, show_plan=plan, session=session)
+    )
+    raise typer.Exit(0 if status == "completed" else 1)
+
+
+@app.command()
+def migrate() -> None:
+    """Bring the database to the newest form."""
+    from assistant.store.migrations import migrate as run_migrations  # noqa: PLC0415
+
+    settings = _settings()
+    asyncio.run(run_migrations(settings.database.url))
+    console.print("The database is up to date.")
+
+
+@app.command()
+def doctor() -> None:
+    """Check settings, database, index, model and page; say what to do."""
+    from assistant.commands.doctor import examine  # noqa: PLC0415
+
+    findings = asyncio.run(examine(_settings()))
+    for finding in findings:
+        mark = "[green]ok[/green]  " if finding.ok else "[red]look[/red]"
+        console.print(f"{mark} {finding.what}: {finding.says}", highlight=False)
+    raise typer.Exit(0 if all(finding.ok for finding in findings) else 1)
+
+
+@app.command(name="eval")
+def evaluate(
+    suite: Annotated[str, typer.Argument(help="Name of a suite, or `all`.")],
+    data: Annotated[Path, typer.Option(exists=True, file_okay=False, help="Folder with the labelled files.")],
+    as_json: Annotated[bool, typer.Option("--json", help="The last line is one JSON object.")] = False,
+    index: Annotated[Path | None, typer.Option(help="Folder that keeps the index between runs.")] = None,
+    embedder: Annotated[str | None, typer.Option(help="Embedder instead of the one of the settings.")] = None,
+) -> None:
+    """Measure on labelled questions."""
+    from assistant.eval.run import evaluate as measure  # noqa: PLC0415
+
+    configure_logging("console", "warning")
+    for result in measure(suite, data, index=index, embedder=embedder):
+        if as_json:
+            sys.stdout.write(result.as_json() + "\n")
+        else:
+            console.print(result.as_text(), highlight=False)
+
+

@@ -1,0 +1,138 @@
+"""One question in the terminal: the same turn that a socket would get, printed as it streams."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import aclosing
+from typing import Any
+
+import orjson
+from rich.console import Console
+from rich.table import Table
+
+from assistant.app import assemble, new_id
+from assistant.codec import encode
+from assistant.config import Settings
+from assistant.core.access import EVERYONE, Caller
+from assistant.core.events import (
+    AnswerDelta,
+    AnswerFinished,
+    CitationsAdded,
+    ConflictsFound,
+    TurnFinished,
+    TurnPlanned,
+)
+from assistant.interfaces import NumberedEvent
+from assistant.transport.doors import read_mode
+
+console = Console(highlight=False, soft_wrap=True)
+
+
+def terminal_caller(settings: Settings) -> Caller:
+    """The person at the terminal: the development user where one is set; has the machine anyway."""
+    user = settings.auth.development_user or "terminal"
+    return Caller(settings.tenant, user, frozenset({EVERYONE, *settings.auth.development_groups}))
+
+
+async def ask_here(
+    settings: Settings,
+    question: str,
+    *,
+    mode: str = "auto",
+    collections: Sequence[str] | None = None,
+    as_json: bool = False,
+    show_plan: bool = False,
+    session: str | None = None,
+) -> str:
+    """Ask and print; the status of the turn. Raises what a socket would be refused with."""
+    async with assemble(settings) as parts:
+        caller = terminal_caller(settings)
+        opened = await parts.store.conversations.open(caller, session)
+        begun = await parts.live.start(
+            caller,
+            opened.id,
+            client_id=new_id(),
+            text=question,
+            mode=read_mode(mode),
+            collections=frozenset(collections) if collections else None,
+        )
+        status = "failed"
+        async with aclosing(parts.live.follow(opened.id, opened.head_seq)) as events:
+            async for numbered in events:
+                if numbered.turn != begun.turn:
+                    continue
+                _print_json(numbered) if as_json else _print(numbered.event, show_plan)
+                if isinstance(numbered.event, TurnFinished):
+                    status = numbered.event.status
+                    break
+        if not as_json:
+            console.print(f"\n[dim]session {opened.id}[/dim]")
+        await parts.live.wait(begun.turn)
+        return status
+
+
+def _print_json(numbered: NumberedEvent) -> None:
+    line = {"seq": numbered.seq, "turn": numbered.turn, "type": numbered.event.type, "d": encode(numbered.event)}
+    sys.stdout.write(orjson.dumps(line).decode() + "\n")
+    sys.stdout.flush()
+
+
+def _print(event: Any, show_plan: bool) -> None:
+    match event:
+        case TurnPlanned():
+            _print_plan(event, show_plan)
+        case AnswerDelta():
+            console.print(event.text, end="", markup=False)
+        case AnswerFinished():
+            console.print("\n" if event.length else "")
+        case CitationsAdded():
+            _print_citations(event)
+        case ConflictsFound():
+            _print_conflicts(event)
+        case TurnFinished() if event.status != "completed":
+            console.print(f"[red]{event.status}[/red] {event.error or ''}")
+        case _:
+            pass
+
+
+def _print_plan(plan: TurnPlanned, in_full: bool) -> None:
+    console.print(f"[dim]{plan.mode}: {plan.reason}[/dim]")
+    if not in_full:
+        return
+    console.print(f"[dim]asked as: {plan.standalone}[/dim]", markup=True)
+    budget = plan.budget
+    parts = Table("part", "tokens", "share", title=f"window of {budget.window} tokens")
+    for name in ("system", "history", "evidence", "question", "output", "margin"):
+        tokens = getattr(budget, name)
+        parts.add_row(name, str(tokens), f"{tokens / budget.window:.0%}")
+    console.print(parts)
+    shown = Table("evidence", "title", "section", "date", "score", "tokens", "conflicts")
+    for item in plan.evidence:
+        when = item.date.isoformat() if item.date else ""
+        marks = " ".join(item.conflicts) + {True: " preferred", False: " not preferred", None: ""}[item.preferred]
+        shown.add_row(item.id, item.title, item.section, when, f"{item.score:.2f}", str(item.tokens), marks)
+    console.print(shown)
+    for dropped in budget.dropped:
+        console.print(f"[dim]{dropped.reason}: {dropped.kind} {dropped.ref} ({dropped.tokens} tokens)[/dim]")
+
+
+def _print_citations(found: CitationsAdded) -> None:
+    for item in found.items:
+        source = item.source
+        place = f"{source.title} > {source.section}" if source.section else source.title
+        when = f", {source.date.isoformat()}" if source.date else ""
+        console.print(f"[{item.n}] {place} (version {source.version}{when}, {item.verdict.value})", markup=False)
+    for item in found.unsupported:
+        console.print(f"not found in the documents: {item.start}..{item.end} ({item.verdict.value})", markup=False)
+    if found.agreement is not None:
+        console.print(f"[dim]agreement with the evidence: {found.agreement} of 5[/dim]")
+
+
+def _print_conflicts(found: ConflictsFound) -> None:
+    for conflict in found.items:
+        console.print(f"\nThe documents disagree on {conflict.topic}: {conflict.note} ({conflict.resolution})", markup=False)
+        for side in conflict.sides:
+            mark = "preferred" if side.preferred else "the other side"
+            when = side.date.isoformat() if side.date else "no date"
+            console.print(f"  {mark}, {side.title}, {when}: {side.claim}", markup=False)

@@ -1,0 +1,69 @@
+"""Serve: settings, migrations, demo documents, and the server process."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any, Final
+
+import structlog
+import uvicorn
+
+from assistant.app import create_app
+from assistant.commands.ingest import ingest_here
+from assistant.config import AuthSettings, Settings, WidgetSettings
+from assistant.store.migrations import migrate
+
+log = structlog.get_logger(__name__)
+
+DEMO: Final = Path(__file__).parents[1] / "demo"
+DEMO_COLLECTIONS: Final = ("18f-handbook", "18f-handbook-2021", "opensource-guide-zh")
+DEMO_EXAMPLES: Final = (
+    "How many hours must be billable?",
+    "How do I report a security incident?",
+    "Can I carry over annual leave to the next year?",
+    "如何让开源项目被更多人发现？",
+)
+MAX_FRAME_BYTES: Final = 64 * 1024
+"""Frames above this are cut off by the server itself; smaller ones that are too large get a typed refusal."""
+
+
+def serve_forever(settings: Settings, *, demo: bool = False, host: str | None = None, port: int | None = None) -> None:
+    """Migrate, read the demo documents when asked, then serve until stopped."""
+    if demo:
+        settings = demo_settings(settings)
+    asyncio.run(_prepare(settings, demo))
+    server = settings.server
+    address, number = host or server.host, server.port if port is None else port
+    log.info("serving", url=f"http://{address}:{number}", model=settings.model.kind)
+    uvicorn.run(create_app(settings), host=address, port=number, **server_options())
+
+
+def server_options() -> dict[str, Any]:
+    """How uvicorn runs: the sans-I/O websocket implementation, no deflate, no access log, our own logging."""
+    return {
+        "ws": "websockets-sansio",
+        "ws_max_size": MAX_FRAME_BYTES,
+        "ws_per_message_deflate": False,
+        "log_config": None,
+        "access_log": False,
+        "server_header": False,
+        "timeout_graceful_shutdown": 15,
+    }
+
+
+def demo_settings(settings: Settings) -> Settings:
+    """The settings with a development identity and example questions, where none are set."""
+    auth, widget = settings.auth, settings.widget
+    if not auth.development_user:
+        auth = AuthSettings(**{**auth.model_dump(), "development_user": "demo"})
+    if not widget.examples:
+        widget = WidgetSettings(**{**widget.model_dump(), "examples": list(DEMO_EXAMPLES)})
+    return settings.model_copy(update={"auth": auth, "widget": widget})
+
+
+async def _prepare(settings: Settings, demo: bool) -> None:
+    await migrate(settings.database.url)
+    for collection in DEMO_COLLECTIONS if demo else ():
+        report = await ingest_here(settings, DEMO / collection, collection, quiet=True)
+        log.info("demo documents", collection=collection, added=report.added, unchanged=report.unchanged)

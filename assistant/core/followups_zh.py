@@ -1,0 +1,161 @@
+"""Chinese follow-ups: what a question lacks, and how it reads when the lack is filled."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import rjieba
+
+from assistant.core.stopwords import STOPWORDS
+
+_END: Final = "？?！!。. ，,~～"
+_LEAD: Final = re.compile(
+    r"^(?:(?:好的?|嗯+|哦+|噢|谢谢你?|多谢|明白了?|知道了|了解了?|收到|原来如此|那么?|然后|所以|另外|还有|对了|请问|那请问|我想问一下|我想知道)"
+    r"(?:[，,。.！!、\s]+|(?=[^\s])))+"
+)
+_CORRECTION: Final = re.compile(
+    r"^(?:(?:不是的?|不对|不|错了|抱歉|对不起|等等)[，,。！!\s]*)*"
+    r"(?:我(?:的意思)?(?:想)?(?:是说的?|说的是|的意思是|问的是|想问的是|指的是|是指|是问|意思是)|应该是|而是)[，,：:\s]*(?P<rest>.+)$",
+    re.DOTALL,
+)
+_NE: Final = re.compile(r"^(?:那么?|还有|以及|然后|或者)?[，,\s]*(?P<rest>[^，,。；;？?]{1,20}?)的?(?:呢|怎么样|如何|怎么说|又如何)$")
+_AND: Final = re.compile(r"^(?:那么?|还有|以及|或者|换成|如果是|要是|假如是)[，,\s]*(?P<rest>[^，,。；;？?]{1,16})$")
+_ASKS: Final = re.compile(
+    r"什么|怎么|怎样|如何|哪|谁|多少|多久|多长|多大|多高|几|吗|么$|是否|能否|可否|有没有|是不是|能不能|可不可以|要不要|为何|为啥|请|帮|介绍|说明|列出|告诉"
+)
+_VERB: Final = re.compile(r"[是有要能可会需应得]|申请|报销|适用|享受|规定")
+_ANAPHOR: Final = re.compile(
+    r"它|他|她|这(?!个?(?:月|周|年|星期|季度|样的话))|那(?=个|些|里|边|种|位|部|首|家|次|项|份|条|是|会|本|座|名|张)"
+    r"|该(?=[^不]{1,6}[的是有在由])|此(?!外|次)|其(?!他|它|余|实|中)|上述|前者|后者|同样|本(?=[片书剧歌])"
+)
+_MORE: Final = re.compile(r"其他|其它|别的|另一|还有|更多|此外|再说|详细|具体|举例|例子|比如")
+_TITLE: Final = re.compile(r"《([^《》]{1,40})》|“([^“”]{1,24})”|「([^「」]{1,24})」")
+_ROLES: Final = re.compile(
+    r"(?:正式|合同|试用期|新入职|新|老|外籍|兼职|全职|派遣|临时|外包|在职|离职|退休|普通|基层|非全日制)?(?:员工|职工|人员)"
+    r"|合同工|实习生|临时工|派遣工|外包|兼职|全职|经理|主管|总监|高管|管理层|顾问|应届生|培训生|供应商|客户|访客|家属|配偶|子女|学生|志愿者"
+)
+_NUMERAL: Final = r"[\d一二两三四五六七八九十百千万零〇]"
+# Kinds of things that take each other's place: when a fragment is one and the last question holds exactly one of its kind.
+_KINDS: Final = (
+    re.compile(r"(?:19|20)\d\d年度?|今年|去年|明年|前年|后年|本年度?"),
+    re.compile(rf"{_NUMERAL}{{1,3}}月份?|上个?月|下个?月|本月|这个月"),
+    re.compile(r"第[一二三四1-4]季度|[Qq][1-4]|上半年|下半年"),
+    re.compile(r"(?:星期|周|礼拜)[一二三四五六日天末]"),
+    re.compile(rf"{_NUMERAL}+(?:\.\d+)?(?:万|千|百)?(?:元|块钱?|美元|欧元)"),
+    re.compile(rf"{_NUMERAL}+(?:\.\d+)?(?:天|周|个月|年|小时|人|名|个工作日|公里|级|%|％)"),
+    _ROLES,
+)
+_CUT: Final = re.compile(
+    r"[，,。；;？?！!\s]|是否|能否|可以|需要|应该|必须|怎么|怎样|如何|什么|哪|谁|多少|多久|多长|几|为什么|有没有|是不是|能不能|是|有|要|会|能|在|由|吗|呢|包括"
+)
+_FOLLOWING: Final = re.compile(r"（接上一问：“(.*)”）$", re.DOTALL)
+
+
+def depends(question: str) -> tuple[str, str]:
+    """What a question lacks without its conversation: (rule, the part that says something new).
+
+    Rules: correction, fragment, pronoun, ellipsis; ("complete", question) when it stands alone.
+    """
+    core = question.strip().strip(_END)
+    if found := _CORRECTION.match(core):
+        return "correction", found["rest"].strip(_END)
+    for pattern in (_NE, _AND):
+        if (found := pattern.match(core)) and not _ASKS.search(found["rest"]) and not _VERB.search(found["rest"]):
+            return "fragment", found["rest"]
+    core = _LEAD.sub("", core).strip(_END) or core
+    if len(core) <= 8 and not _ASKS.search(core) and not _VERB.search(core):
+        return "fragment", core
+    if _TITLE.search(core):
+        return "complete", core
+    if _refers_back(core):
+        return "pronoun", core
+    return ("ellipsis" if _is_elliptic(core) else "complete"), core
+
+
+def _refers_back(core: str) -> bool:
+    """Whether a pronoun has no noun before it in the same question."""
+    found = _ANAPHOR.search(core)
+    return found is not None and not _content(core[: found.start()])
+
+
+def _is_elliptic(core: str) -> bool:
+    content = _content(core)
+    return len(content) <= 1 or (len(content) <= 3 and _MORE.search(core) is not None)
+
+
+# Tags of the segmenter that carry a topic: nouns, names, verbal nouns, abbreviations, foreign words.
+_TOPIC_TAGS: Final = ("n", "vn", "j", "eng", "an", "i", "l")
+_GENERIC: Final = frozenset("时候 时间 地方 情况 问题 东西 意思 地址 方法 办法 原因 内容 部分 方面 信息 公司 事情 人 人们 家伙 关系".split())
+
+
+def _content(text: str) -> list[str]:
+    return [
+        word
+        for word, tag in rjieba.tag(text)
+        if tag.startswith(_TOPIC_TAGS) and word not in STOPWORDS and word not in _GENERIC
+    ]
+
+
+def names(text: str) -> list[str]:
+    """Names of a text in order, each once: titles in 《》 or quotation marks, else persons, places and organisations."""
+    marked = [next(part for part in found if part) for found in _TITLE.findall(text)]
+    tagged = [word for word, tag in rjieba.tag(text) if tag in {"nr", "ns", "nt", "nz", "nrt", "nrfg"} and len(word) > 1]
+    return list(dict.fromkeys(marked or tagged))
+
+
+def fill(rule: str, rest: str, question: str, previous: str) -> tuple[str, bool]:
+    """The question with its lack filled from the previous question, and whether that is certain."""
+    if rule in {"correction", "fragment"}:
+        if rule == "correction" and _ASKS.search(rest):
+            return _sentence(rest), True
+        if swapped := _swap(rest, _innermost(previous)):
+            return swapped, True
+    elif topic := _topic(_innermost(previous)):
+        return f"关于{topic}：{_sentence(question)}", False
+    return f"{_sentence(question)}（接上一问：“{_shortened(previous)}”）", False
+
+
+def _swap(rest: str, previous: str) -> str:
+    """The previous question with the one part of the same kind replaced; "" when there is none or more than one."""
+    for kind in _KINDS:
+        old = list(kind.finditer(previous))
+        if kind.fullmatch(rest) and len(old) == 1:
+            return previous[: old[0].start()] + rest + previous[old[0].end() :]
+    new, known = names(rest), names(previous)
+    if len(known) == 1 and new == [rest] and previous.count(known[0]) == 1 and _tag(rest) == _tag(known[0]):
+        return previous.replace(known[0], rest)
+    return ""
+
+
+def _tag(word: str) -> str:
+    return str(rjieba.tag(word)[0][1])
+
+
+def _topic(previous: str) -> str:
+    """What the previous question is about: its one name, or what stands before its question."""
+    known = names(previous)
+    if len(known) == 1:
+        title = f"《{known[0]}》"
+        return title if title in previous else known[0]
+    parts = [part for part in _CUT.split(_LEAD.sub("", previous.strip())) if part]
+    first = parts[0] if parts else ""
+    return first if 2 <= len(first) <= 16 and _content(first) and not _ANAPHOR.search(first) else ""
+
+
+def _innermost(previous: str) -> str:
+    """The question without its notes about the one before, or the one before when that is the fuller question."""
+    if found := _FOLLOWING.search(previous):
+        return found[1]
+    return previous
+
+
+def _shortened(previous: str, longest: int = 120) -> str:
+    found = _FOLLOWING.search(previous)
+    text = previous[: found.start()] + found[1] if found else previous
+    return text if len(text) <= longest else text[:longest] + "…"
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text if text[-1:] in "？?。！!" else text + "？"

@@ -1,0 +1,205 @@
+"""DOCX to pieces: python-docx opens the package and knows the styles; the walk below sees what its paragraphs skip.
+
+Kept are inserted text, fields, content controls, text boxes, footnotes, comments, headers and footers (each once, at
+the end). Left out are deleted and hidden text and the second copies that Word writes for older programs.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Any, Final
+
+import docx
+from docx.oxml.ns import qn
+
+from assistant.knowledge.documents import Kind, Limits, Piece, fold, refuse, table
+from assistant.knowledge.metadata import Properties
+from assistant.knowledge.office import open_container, properties_of
+
+_P, _TBL, _TR, _TC = (qn(f"w:{name}") for name in ("p", "tbl", "tr", "tc"))
+_TEXTS: Final = {qn("w:t")}
+_BREAKS: Final = {qn("w:tab"): "\t", qn("w:br"): "\n", qn("w:cr"): "\n", qn("w:noBreakHyphen"): "-", qn("w:ptab"): "\t"}
+_UNSEEN: Final = {
+    *(qn(f"w:{name}") for name in ("del", "moveFrom", "rPr", "pPr", "instrText", "delText", "sectPr", "tblPr", "sdtPr")),
+    "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback",
+}
+_APART: Final = qn("w:txbxContent")
+_NOTES: Final = ("footnotes", "endnotes", "comments")
+
+
+def parse_docx(data: bytes, limits: Limits) -> tuple[list[Piece], Properties]:
+    """The pieces of a Word document and its core properties. Raises BadDocument as `open_container` does."""
+    open_container(data, limits).close()
+    try:
+        document = docx.Document(io.BytesIO(data))
+        pieces = list(_body(document.element.body, _Styles(document)))
+        pieces += _running(document)
+        pieces += [piece for name in _NOTES for piece in _notes(document, name)]
+        return pieces, properties_of(document.core_properties)
+    except (KeyError, ValueError, AttributeError, TypeError, SyntaxError, IndexError, RecursionError) as error:
+        raise refuse("corrupt", f"DOCX: {type(error).__name__}") from error
+
+
+class _Styles:
+    """What the styles say: which are headings, which are lists."""
+
+    def __init__(self, document: Any) -> None:
+        self._levels: dict[str, int] = {}
+        self._lists: set[str] = set()
+        for style in document.styles.element.findall(qn("w:style")):
+            key = style.get(qn("w:styleId")) or ""
+            name = (style.find(qn("w:name")).get(qn("w:val")) if style.find(qn("w:name")) is not None else "").lower()
+            self._levels[key] = _level(name, style)
+            if name.startswith("list") or style.find(f"{qn('w:pPr')}/{qn('w:numPr')}") is not None:
+                self._lists.add(key)
+
+    def heading(self, paragraph: Any) -> int:
+        """1..6 for a heading, else 0."""
+        own = _value(paragraph, "w:outlineLvl")
+        if own is not None and own.isdigit() and int(own) < 9:
+            return min(6, int(own) + 1)
+        return self._levels.get(_value(paragraph, "w:pStyle") or "", 0)
+
+    def depth(self, paragraph: Any) -> int | None:
+        """The depth of a list item, None for other paragraphs."""
+        number = paragraph.find(f"{qn('w:pPr')}/{qn('w:numPr')}")
+        if number is not None:
+            if _of(number, "w:numId") == "0":
+                return None
+            level = _of(number, "w:ilvl") or "0"
+            return int(level) if level.isdigit() else 0
+        return 0 if (_value(paragraph, "w:pStyle") or "") in self._lists else None
+
+
+def _level(name: str, style: Any) -> int:
+    if name == "title":
+        return 1
+    if name.startswith("heading ") and name[8:].isdigit():
+        return min(6, int(name[8:]))
+    outline = style.find(f"{qn('w:pPr')}/{qn('w:outlineLvl')}")
+    value = outline.get(qn("w:val")) if outline is not None else ""
+    return min(6, int(value) + 1) if value and value.isdigit() and int(value) < 9 else 0
+
+
+def _value(paragraph: Any, name: str) -> str | None:
+    properties = paragraph.find(qn("w:pPr"))
+    return None if properties is None else _of(properties, name)
+
+
+def _of(parent: Any, name: str) -> str | None:
+    found = parent.find(qn(name))
+    value = None if found is None else found.get(qn("w:val"))
+    return None if value is None else str(value)
+
+
+def _body(root: Any, styles: _Styles) -> Iterator[Piece]:
+    """Paragraphs and tables in order, through content controls and everything else that wraps them."""
+    stack = list(reversed(root))
+    while stack:
+        node = stack.pop()
+        if node.tag == _P:
+            yield from _paragraph(node, styles)
+        elif node.tag == _TBL:
+            yield from table(_rows(node))
+        elif isinstance(node.tag, str) and node.tag not in _UNSEEN:
+            stack.extend(reversed(node))
+
+
+def _paragraph(node: Any, styles: _Styles) -> Iterator[Piece]:
+    text, boxes = _text(node)
+    level, depth = styles.heading(node), styles.depth(node)
+    if text.strip():
+        if level:
+            yield Piece(Kind.HEADING, text, level)
+        elif depth is not None:
+            yield Piece(Kind.ITEM, text, depth)
+        else:
+            yield Piece(Kind.PARAGRAPH, text)
+    for box in boxes:
+        yield from _body(box, styles)
+
+
+def _text(root: Any) -> tuple[str, list[Any]]:
+    """The visible text under an element, and the text boxes in it, which are read after it."""
+    parts: list[str] = []
+    boxes: list[Any] = []
+    stack = list(reversed(root))
+    while stack:
+        node = stack.pop()
+        if node.tag in _TEXTS:
+            parts.append(node.text or "")
+        elif node.tag in _BREAKS:
+            parts.append(_BREAKS[node.tag])
+        elif node.tag == _APART:
+            boxes.append(node)
+        elif isinstance(node.tag, str) and node.tag not in _UNSEEN and not _vanishes(node):
+            if node.tag == _P and parts:
+                parts.append("\n")
+            stack.extend(reversed(node))
+    return "".join(parts), boxes
+
+
+def _vanishes(node: Any) -> bool:
+    """Whether a run is marked as hidden."""
+    properties = node.find(qn("w:rPr"))
+    mark = None if properties is None else properties.find(qn("w:vanish"))
+    return mark is not None and (mark.get(qn("w:val")) or "true") not in {"0", "false", "off"}
+
+
+def _rows(node: Any) -> Iterator[list[str]]:
+    """The rows of a table; nested tables are read as the text of their cell, merged cells are repeated downwards."""
+    above: list[str] = []
+    for line in _within(node, _TR):
+        cells: list[str] = []
+        for cell in _within(line, _TC):
+            text = _cell_text(cell)
+            properties = cell.find(qn("w:tcPr"))
+            merge = None if properties is None else properties.find(qn("w:vMerge"))
+            hangs = merge is not None and merge.get(qn("w:val")) != "restart"
+            cells.append(above[len(cells)] if hangs and len(cells) < len(above) else text)
+            span = "1" if properties is None else _of(properties, "w:gridSpan") or "1"
+            cells += [""] * (min(int(span), 50) - 1 if span.isdigit() else 0)
+        above = cells
+        yield cells
+
+
+def _within(root: Any, tag: str) -> Iterator[Any]:
+    """The elements of this tag below the root, not below each other."""
+    stack = list(reversed(root))
+    while stack:
+        node = stack.pop()
+        if node.tag == tag:
+            yield node
+        elif isinstance(node.tag, str) and node.tag not in _UNSEEN:
+            stack.extend(reversed(node))
+
+
+def _cell_text(cell: Any) -> str:
+    text, boxes = _text(cell)
+    return " ".join([text, *(_text(box)[0] for box in boxes)])
+
+
+def _running(document: Any) -> list[Piece]:
+    """Headers and footers of all sections, each text once, after the body."""
+    names = ("header", "first_page_header", "even_page_header", "footer", "first_page_footer", "even_page_footer")
+    seen: dict[str, None] = {}
+    for section in document.sections:
+        for name in names:
+            part = getattr(section, name)
+            if not part.is_linked_to_previous:
+                for node in _within(part._element, _P):  # noqa: SLF001  python-docx has no public door to text boxes
+                    text, boxes = _text(node)
+                    seen.update(dict.fromkeys(fold(one) for one in (text, *(_text(box)[0] for box in boxes))))
+    return [Piece(Kind.PARAGRAPH, text) for text in seen if text]
+
+
+def _notes(document: Any, name: str) -> Iterator[Piece]:
+    """Footnotes, endnotes or comments, one paragraph each."""
+    for relation in document.part.rels.values():
+        if relation.is_external or not relation.reltype.endswith(f"/{name}"):
+            continue
+        root = docx.oxml.parse_xml(relation.target_part.blob)
+        for note in root:
+            if isinstance(note.tag, str) and (text := fold(_text(note)[0])):
+                yield Piece(Kind.PARAGRAPH, text)

@@ -1,0 +1,245 @@
+"""Documents, their versions and the chunks under which they are found."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import numpy as np
+from sqlalchemy import delete, func, insert, select, text, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from assistant.codec import storable
+from assistant.core.text import clean_for_display
+from assistant.errors import BadInput, NotFound
+from assistant.interfaces import ChunkDraft, DocumentDraft, StoredChunk, Vectors
+from assistant.store.engine import Database
+from assistant.store.tables import (
+    chunks,
+    document_access,
+    document_versions,
+    documents,
+    index_changes,
+    vectors,
+)
+from assistant.store.upsert import insert_or_ignore, upsert
+
+_WITHOUT_VECTOR: Final = text("""
+    SELECT c.id, d.title, c.section, substr(v.text, c.span_start + 1, c.span_end - c.span_start) AS exact
+    FROM chunks c JOIN documents d ON d.id = c.document
+    JOIN document_versions v ON v.document = c.document AND v.number = c.version
+    WHERE c.id >= :start AND NOT EXISTS (SELECT 1 FROM vectors x WHERE x.embedder = :embedder AND x.chunk = c.id)
+    ORDER BY c.id LIMIT :limit
+""")
+
+
+class SqlDocumentStore:
+    """The DocumentStore in SQL. A chunk whose words did not change keeps its id and its vector in the next version."""
+
+    def __init__(self, database: Database, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._database = database
+        self._clock = clock
+        self._first_missing: dict[str, int] = {}
+
+    async def fingerprints(self, tenant: str, collection: str) -> Mapping[str, str]:
+        """uri -> fingerprint of every live document of the collection."""
+        query = select(documents.c.uri, documents.c.fingerprint).where(
+            documents.c.tenant == tenant, documents.c.collection == collection, documents.c.deleted_at.is_(None)
+        )
+        async with self._database.read() as connection:
+            return {row.uri: row.fingerprint for row in await connection.execute(query)}
+
+    async def put(self, tenant: str, collection: str, draft: DocumentDraft, *, fingerprint: str) -> int:
+        """Store the draft as the current version and return its number; older versions stay, their chunks leave.
+
+        Same text and other metadata: the metadata is updated and the number stays. One transaction. Raises BadInput for
+        text that cannot be stored, spans outside the text and an empty set of access groups.
+        """
+        _check(draft, tenant, collection, fingerprint)
+        now = self._clock()
+        id_ = document_id(tenant, collection, draft.uri)
+        async with self._database.write() as connection:
+            await insert_or_ignore(connection, documents, [_new_row(id_, tenant, collection, draft, now)])
+            number = await _put_version(connection, id_, draft, now)
+            await connection.execute(delete(document_access).where(document_access.c.document == id_))
+            groups = [{"document": id_, "group_name": group} for group in sorted(draft.access)]
+            await connection.execute(insert(document_access), groups)
+            await _put_chunks(connection, id_, number, draft)
+            values = _metadata(draft) | {"current_version": number, "fingerprint": fingerprint, "updated_at": now}
+            await connection.execute(update(documents).where(documents.c.id == id_).values(**values, deleted_at=None))
+        return number
+
+    async def delete(self, tenant: str, collection: str, uri: str) -> bool:
+        """Mark a document deleted and take its chunks out of the index; its versions stay for old answers.
+
+        False when there is no such live document.
+        """
+        id_ = document_id(tenant, collection, uri)
+        change = (
+            update(documents)
+            .where(documents.c.id == id_, documents.c.deleted_at.is_(None))
+            .values(deleted_at=self._clock(), chunk_count=0, term_count=0)
+        )
+        async with self._database.write() as connection:
+            if (await connection.execute(change)).rowcount == 0:
+                return False
+            await connection.execute(delete(chunks).where(chunks.c.document == id_))
+            await _count_change(connection, "removed")
+        return True
+
+    async def version_text(self, document: str, number: int) -> str:
+        """The stored text of a version; NotFound when there is none."""
+        query = select(document_versions.c.text).where(
+            document_versions.c.document == document, document_versions.c.number == number
+        )
+        async with self._database.read() as connection:
+            found = await connection.scalar(query)
+        if found is None:
+            raise NotFound("no such version")
+        return str(found)
+
+    async def chunks_without_vectors(self, embedder: str, limit: int) -> list[StoredChunk]:
+        """Chunks that still lack a vector of this embedder, oldest first."""
+        # What lies below the last find has vectors: start there, and look at everything only when little is left
+        # (a chunk with a lower id may have been committed later).
+        start = self._first_missing.get(embedder, 0)
+        found = await self._missing(embedder, start, limit)
+        if start and len(found) < limit:
+            found = await self._missing(embedder, 0, limit)
+        if found:
+            self._first_missing[embedder] = found[0].id
+        return found
+
+    async def _missing(self, embedder: str, start: int, limit: int) -> list[StoredChunk]:
+        values = {"embedder": embedder, "start": start, "limit": limit}
+        async with self._database.read() as connection:
+            rows = (await connection.execute(_WITHOUT_VECTOR, values)).all()
+        return [StoredChunk(row.id, embedding_text(row.title, row.section, row.exact)) for row in rows]
+
+    async def put_vectors(self, embedder: str, ids: Sequence[int], vectors: Vectors) -> None:
+        """Store vectors, one row per id; ids that are gone are ignored. Raises BadInput for a wrong shape or NaN."""
+        if vectors.ndim != 2 or len(vectors) != len(ids) or not np.isfinite(vectors).all():
+            raise BadInput("one finite vector per id is needed", reason="vectors")
+        async with self._database.write() as connection:
+            await _put_vectors(connection, embedder, dict(zip(ids, vectors, strict=True)))
+
+
+def document_id(tenant: str, collection: str, uri: str) -> str:
+    """The id of a document: the same whenever the same uri is read into the same collection."""
+    return "d" + hashlib.sha256(f"{tenant}\0{collection}\0{uri}".encode()).hexdigest()[:20]
+
+
+def embedding_text(title: str, section: str, exact: str) -> str:
+    """What an embedder sees of a chunk: title, heading path and text as a reader would see it."""
+    return "\n".join(part for part in (title, section, clean_for_display(exact)) if part)
+
+
+def _check(draft: DocumentDraft, tenant: str, collection: str, fingerprint: str) -> None:
+    given = (tenant, collection, fingerprint, draft.uri, draft.title, draft.text, draft.sha256, draft.media_type)
+    for part in (*given, draft.language, draft.family or "", draft.owner or "", *draft.access):
+        storable(part)
+    if not draft.access:
+        raise BadInput("a document needs at least one access group", reason="access")
+    for chunk in draft.chunks:
+        storable(chunk.section)
+        if chunk.span.end > len(draft.text):
+            raise BadInput("a chunk lies outside the text", reason="span")
+
+
+def _metadata(draft: DocumentDraft) -> dict[str, Any]:
+    return {
+        "title": draft.title,
+        "family": draft.family,
+        "authority": draft.authority.value,
+        "owner": draft.owner,
+        "date": draft.date,
+        "language": draft.language,
+        "media_type": draft.media_type,
+        "chunk_count": len(draft.chunks),
+        "term_count": sum(len(chunk.terms) for chunk in draft.chunks),
+    }
+
+
+def _new_row(id_: str, tenant: str, collection: str, draft: DocumentDraft, now: datetime) -> dict[str, Any]:
+    key = {"id": id_, "tenant": tenant, "collection": collection, "uri": draft.uri}
+    return key | _metadata(draft) | {"current_version": 0, "fingerprint": "", "created_at": now, "updated_at": now}
+
+
+async def _put_version(connection: AsyncConnection, id_: str, draft: DocumentDraft, now: datetime) -> int:
+    """The number of the version with this text: the current one, or a new one."""
+    query = select(documents.c.current_version).where(documents.c.id == id_).with_for_update()
+    current = int(await connection.scalar(query) or 0)
+    same = select(func.count()).where(
+        document_versions.c.document == id_,
+        document_versions.c.number == current,
+        document_versions.c.text == draft.text,
+    )
+    if await connection.scalar(same):
+        return current
+    row = {"document": id_, "number": current + 1, "sha256": draft.sha256, "text": draft.text}
+    row |= {"title": draft.title, "date": draft.date, "created_at": now}
+    await connection.execute(insert(document_versions), [row])
+    return current + 1
+
+
+async def _put_chunks(connection: AsyncConnection, id_: str, number: int, draft: DocumentDraft) -> None:
+    """Make the chunks of the document those of the draft; equal ones stay, moved to their new place."""
+    rows = await connection.execute(select(chunks.c.id, chunks.c.digest).where(chunks.c.document == id_))
+    old: defaultdict[str, list[int]] = defaultdict(list)
+    for row in rows:
+        old[row.digest].append(row.id)
+    new: list[dict[str, Any]] = []
+    for position, chunk in enumerate(draft.chunks):
+        digest = _digest(draft, chunk)
+        place = _place(number, position, chunk)
+        if old[digest]:
+            await connection.execute(update(chunks).where(chunks.c.id == old[digest].pop()).values(**place))
+        else:
+            index = {"length": len(chunk.terms), "section": chunk.section, "terms": chunk.terms}
+            new.append({"document": id_, "digest": digest} | place | index)
+    gone = [chunk for ids in old.values() for chunk in ids]
+    if gone:
+        await connection.execute(delete(chunks).where(chunks.c.id.in_(gone)))
+        await _count_change(connection, "removed")
+    if new:
+        await connection.execute(insert(chunks), new)
+
+
+def _place(number: int, position: int, chunk: ChunkDraft) -> dict[str, Any]:
+    span = chunk.span
+    return {
+        "version": number,
+        "position": position,
+        "span_start": span.start,
+        "span_end": span.end,
+        "page": chunk.page,
+    }
+
+
+def _digest(draft: DocumentDraft, chunk: ChunkDraft) -> str:
+    """Equal for chunks that read and index the same, wherever they stand."""
+    exact = draft.text[chunk.span.start : chunk.span.end]
+    parts = "\0".join((draft.title, chunk.section, exact, *chunk.terms))
+    return hashlib.sha256(parts.encode(errors="surrogatepass")).hexdigest()
+
+
+async def _put_vectors(connection: AsyncConnection, embedder: str, given: dict[int, Vectors]) -> None:
+    query = select(chunks.c.id).where(chunks.c.id.in_(given)).order_by(chunks.c.id)
+    alive = (await connection.scalars(query.with_for_update(read=True, key_share=True))).all()
+    if not alive:
+        return
+    change = await _count_change(connection, "added")
+    rows = [{"embedder": embedder, "chunk": id_, "change": change, "vector": given[id_]} for id_ in alive]
+    await upsert(connection, vectors, rows)
+
+
+async def _count_change(connection: AsyncConnection, column: str) -> int:
+    """Tell the vector caches of all processes; PostgreSQL searches in place and has none."""
+    if connection.dialect.name == "postgresql":
+        return 0
+    counter = index_changes.c[column]
+    change = update(index_changes).where(index_changes.c.name == "vectors").values({counter: counter + 1})
+    return int(await connection.scalar(change.returning(counter)) or 0)

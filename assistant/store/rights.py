@@ -1,0 +1,60 @@
+"""Who may read which document, as a part of every query."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any, Final
+
+import orjson
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from assistant.core.access import Caller
+from assistant.store.tables import document_access
+
+_AMONG: Final = {
+    "sqlite": "{column} IN (SELECT value FROM json_each(:{name}))",
+    "postgresql": "{column} = ANY(CAST(:{name} AS text[]))",
+}
+
+
+def among(dialect: str, column: str, name: str) -> str:
+    """SQL that says whether the column is in the list given by the parameter `name`."""
+    return _AMONG[dialect].format(column=column, name=name)
+
+
+def listed(dialect: str, values: Iterable[str | int]) -> Any:
+    """A list as the parameter of `among`."""
+    return sorted(values) if dialect == "postgresql" else orjson.dumps(sorted(values)).decode()
+
+
+def readable(dialect: str) -> str:
+    """A subquery for the ids of the live documents that the caller of `rights` may read."""
+    return f"""
+        SELECT d.id FROM documents d
+        WHERE d.tenant = :tenant AND d.deleted_at IS NULL
+        AND (:every_collection OR {among(dialect, "d.collection", "collections")})
+        AND EXISTS (
+            SELECT 1 FROM document_access a WHERE a.document = d.id AND {among(dialect, "a.group_name", "groups")}
+        )
+    """  # noqa: S608 - fixed text, values are parameters
+
+
+def rights(dialect: str, caller: Caller, collections: frozenset[str] | None) -> dict[str, Any]:
+    """The parameters of `readable`."""
+    return {
+        "tenant": caller.tenant,
+        "every_collection": collections is None,
+        "collections": listed(dialect, collections or ()),
+        "groups": listed(dialect, caller.groups),
+    }
+
+
+async def read_access(connection: AsyncConnection, ids: Iterable[str]) -> defaultdict[str, frozenset[str]]:
+    """The access groups of these documents as they are now."""
+    groups: defaultdict[str, frozenset[str]] = defaultdict(frozenset)
+    query = select(document_access).where(document_access.c.document.in_(ids))
+    for row in await connection.execute(query):
+        groups[row.document] |= {row.group_name}
+    return groups

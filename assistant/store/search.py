@@ -1,0 +1,13 @@
+"""The passage index: words and vectors, with the caller's rights inside every query."""
+
+from __future__ import annotations
+
+from assistant.interfaces import PassageIndex
+from assistant.store.engine import Database
+from assistant.store.search_postgresql import PostgresqlPassageIndex
+from assistant.store.search_sqlite import SqlitePassageIndex
+
+
+def passage_index(database: Database) -> PassageIndex:
+    """The index that fits the database."""
+    return PostgresqlPassageIndex(database) if database.dialect == "postgresql" else SqlitePassageIndex(database)
