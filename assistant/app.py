@@ -22,6 +22,7 @@ from assistant.conversation.running import LiveTurns
 from assistant.core.budget import BudgetPolicy
 from assistant.core.selection import SelectionPolicy
 from assistant.interfaces import ChatModel, DocumentStore, Embedder, Retriever
+from assistant.llm.litellm_embedder import LiteLLMEmbedder
 from assistant.llm.models import choose_model
 from assistant.prompts import load_prompts
 from assistant.retrieval.embedders import choose_embedder
@@ -36,6 +37,8 @@ from assistant.transport.server import Ready, make_app
 log = structlog.get_logger(__name__)
 
 PAGE = Path(__file__).parent / "web"
+LITELLM = "litellm/"
+"""Names of embedders that begin like this are reached through litellm."""
 DRAIN_S = 10.0
 """How long running turns may go on while the server stops."""
 
@@ -76,6 +79,17 @@ def make_model(settings: Settings) -> ChatModel:
     )
 
 
+def make_embedder(settings: Settings) -> Embedder | None:
+    """The embedder that the settings name; None when search is by words only."""
+    name = settings.retrieval.embedder
+    if name == "none":
+        return None
+    if name.startswith(LITELLM):
+        key = settings.model.api_key.get_secret_value() or None
+        return LiteLLMEmbedder(name.removeprefix(LITELLM), settings.retrieval.dimension, api_key=key)
+    return choose_embedder(name)
+
+
 def turn_policy(settings: Settings) -> TurnPolicy:
     """The settings that steer a turn, as core values."""
     budget, model = settings.budget, settings.model
@@ -101,7 +115,7 @@ def turn_policy(settings: Settings) -> TurnPolicy:
 async def assemble(settings: Settings) -> AsyncIterator[Parts]:
     """Open the store and put the parts together; everything is closed at the end."""
     async with Store(settings.database.url) as store:
-        model, embedder = make_model(settings), choose_embedder(settings.retrieval.embedder)
+        model, embedder = make_model(settings), make_embedder(settings)
         retriever = HybridRetriever(store.index, embedder)
         manager = ConversationManager(
             store=store.conversations,

@@ -88,7 +88,7 @@ def ingest(
         )
     )
     for item in report.skipped:
-        errors.print(f"[yellow]skipped[/yellow] {item.path}: {item.reason} {item.detail}", highlight=False)
+        errors.print(f"[yellow]skipped[/yellow] {item.uri}: {item.reason} {item.detail}", highlight=False)
     console.print(
         f"{report.added} added, {report.updated} updated, {report.unchanged} unchanged, {report.deleted} deleted, "
         f"{len(report.skipped)} skipped in {report.seconds:.1f} s",

@@ -1,27 +1,53 @@
-import { defineConfig, type UserConfig } from 'vite';
+import { defineConfig, type Plugin } from 'vite';
 
 /**
- * Two builds into the package that serves them: the page (`vite build`), then the script for other pages
- * (`vite build --mode widget`), one file under a name that stays.
+ * One build into the package that serves it. `assistant-chat.js` keeps its name: the page (public/index.html) loads it,
+ * and so does the one script tag of another page. It holds the shell; the answer view, the source panel and the plan are
+ * chunks under hashed names that it asks for when they are needed.
  */
 
-const OUT = '../assistant/web';
 /** `light-dark()`, container queries, `:dir()`: browsers of 2024 and later, named so that nothing is rewritten for older ones. */
 const TARGET = ['chrome123', 'edge123', 'firefox120', 'safari17.5'];
 
-const page: UserConfig = {
-  base: './',
-  build: { outDir: OUT, emptyOutDir: true, target: TARGET, modulePreload: { polyfill: false } },
-};
-
-const widget: UserConfig = {
-  build: {
-    outDir: OUT,
-    emptyOutDir: false,
-    target: TARGET,
-    copyPublicDir: false,
-    lib: { entry: 'src/widget.ts', formats: ['iife'], name: 'AssistantChat', fileName: () => 'assistant-chat.js' },
+/**
+ * Only marked's lexer is used, but its module makes an instance of everything when it loads, which no tree shaking may
+ * drop. Cut the module behind the lexer; when its layout has changed, leave it whole.
+ */
+const lexerOnly: Plugin = {
+  name: 'lexer-only',
+  apply: 'build',
+  transform(code, id) {
+    if (!id.includes('marked.esm.js')) return null;
+    const lexer = /(\w+) as Lexer\b/.exec(code)?.[1];
+    const end = code.search(/var \w+=new \w+;function \w+\(\w+,\w+\)\{return \w+\.parse\(/);
+    if (lexer && end > 0) return { code: `${code.slice(0, end)}export{${lexer} as Lexer};`, map: null };
+    this.warn('marked has changed, its parser is bundled too');
+    return null;
   },
 };
 
-export default defineConfig(({ mode }) => (mode === 'widget' ? widget : page));
+/** Indentation inside templates is white space in HTML; one line break says the same. */
+const lessIndentation: Plugin = {
+  name: 'less-indentation',
+  apply: 'build',
+  enforce: 'pre',
+  transform(code, id) {
+    return id.includes('/src/') && id.endsWith('.ts') ? { code: code.replace(/\n +/g, '\n'), map: null } : null;
+  },
+};
+
+export default defineConfig({
+  base: './',
+  plugins: [lexerOnly, lessIndentation],
+  build: {
+    outDir: '../assistant/web',
+    emptyOutDir: true,
+    target: TARGET,
+    modulePreload: false,
+    rolldownOptions: {
+      input: { 'assistant-chat': 'src/widget.ts' },
+      preserveEntrySignatures: 'allow-extension',
+      output: { entryFileNames: '[name].js', chunkFileNames: 'assets/[name]-[hash].js' },
+    },
+  },
+});

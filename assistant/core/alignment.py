@@ -12,6 +12,8 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import nsmallest
+from itertools import pairwise
 from typing import Final
 
 from assistant.core.evidence import Evidence
@@ -26,7 +28,16 @@ _CJK_FIRST: Final = re.compile(f"[{CJK}]")
 _NEAR: Final = 3
 _STEM_SHARED: Final = 5
 _RELATED: Final = 0.5
-_CANDIDATES: Final = 10
+_CANDIDATES: Final = 8
+_MOST_SEEN: Final = 8
+Held = dict[str, tuple[float, str]]
+"""Terms of a claim that a unit holds: each with its share, 1 or less for a related word, and that word."""
+_ORDER: Final = 0.3
+_PIECE: Final = 1.0
+_TIE: Final = 0.02
+_WORTH_WIDER: Final = 0.08
+_WORTH_MORE: Final = 0.15
+_MOST_PLACES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +79,7 @@ class EvidenceIndex:
 
 
 def match_terms(text: str) -> list[str]:
-    """The terms of a text for matching, in order: stems without stop words, numbers, overlapping pairs of Chinese characters."""
+    """The terms of a text for matching, in order: stems without stop words, numbers, pairs of Chinese characters."""
     found: list[str] = []
     for match in _TOKEN.finditer(text):
         token = match.group()
@@ -130,13 +141,12 @@ def index_evidence(evidence: Sequence[Evidence]) -> EvidenceIndex:
 def _units(item: Evidence, piece: int, part: int, kept: Span) -> list[Unit]:
     stored = item.quote(kept)
     shown = clean_for_display(stored)
+    plain = shown == stored
     found: list[Unit] = []
     for span in sentences(stored):
         for cut in _cuts(stored, span):
-            text = clean_for_display(stored[cut.start : cut.end])
-            if shown is not stored and text not in shown:
-                continue
-            terms = tuple(match_terms(text))
+            text = stored[cut.start : cut.end] if plain else clean_for_display(stored[cut.start : cut.end])
+            terms = tuple(match_terms(text)) if plain or text in shown else ()
             if terms:
                 found.append(Unit(piece, part, cut.shift(kept.start), text, terms, _places(terms)))
     return found
@@ -167,7 +177,7 @@ def _trimmed(text: str, start: int, end: int) -> Span:
 def _places(terms: Sequence[str]) -> dict[str, tuple[int, ...]]:
     places: dict[str, tuple[int, ...]] = {}
     for at, term in enumerate(terms):
-        places[term] = (*places.get(term, ()), at)
+        places[term] = (*places[term], at) if term in places else (at,)
     return places
 
 
@@ -211,7 +221,7 @@ def ground(claim: str, index: EvidenceIndex, favoured: frozenset[int] = frozense
 
 
 class _Search:
-    """One claim against one index: the weights of its terms, and what each unit holds of them."""
+    """One claim against one index: the weights of its terms, and how much of them each unit and piece holds."""
 
     def __init__(self, terms: tuple[str, ...], index: EvidenceIndex, favoured: frozenset[int]) -> None:
         self._terms = terms
@@ -219,61 +229,59 @@ class _Search:
         self._favoured = favoured
         self._weights = {term: index.weight(term) for term in terms}
         self._total = sum(self._weights.values())
-        self._neighbours = [pair for pair in zip(terms, terms[1:], strict=False) if pair[0] != pair[1]]
-        self._held: defaultdict[int, dict[str, tuple[float, str]]] = defaultdict(dict)
-        for term in self._weights:
-            for other in index.related(term):
-                for unit in index.postings[other]:
-                    self._held[unit].setdefault(term, (_RELATED, other))
-            for unit in index.postings.get(term, ()):
-                self._held[unit][term] = (1.0, term)
+        self._neighbours = [pair for pair in pairwise(terms) if pair[0] != pair[1]]
+        self._held: dict[int, Held] = {}
+        self._by_unit: defaultdict[int, float] = defaultdict(float)
+        self._by_piece: defaultdict[int, float] = defaultdict(float)
+        for term, weight in self._weights.items():
+            self._count(term, weight)
+
+    def _count(self, term: str, weight: float) -> None:
+        index = self._index
+        for unit in index.postings.get(term, ()):
+            self._by_unit[unit] += weight
+        for piece in index.holders.get(term, ()):
+            self._by_piece[piece] += weight
+        for other in index.related(term):
+            for unit in index.postings[other]:
+                if term not in index.units[unit].places:
+                    self._by_unit[unit] += weight * _RELATED
 
     def run(self) -> Grounding:
-        ranked = self._candidates()
-        if not ranked:
+        places = self._candidates()
+        if not places:
             return Grounding(self._terms, (), 0.0, 0.0, self._absent())
-        best = max(ranked, key=lambda place: (self._rank(place), -place.first))
-        places, held = [best], self._union(best)
-        while len(places) < _MOST_PLACES and (more := self._complement(held)) is not None:
-            places.append(more)
+        best = max(places, key=lambda place: (self._rank(place), -place.first))
+        chosen, held = [best], self._union(best)
+        while len(chosen) < _MOST_PLACES and (more := self._complement(held)) is not None:
+            chosen.append(more)
             held = _merge(held, self._union(more))
-        order = self._order(places)
-        return Grounding(self._terms, tuple(places), self._coverage(held), order, self._absent())
+        return Grounding(self._terms, tuple(chosen), self._coverage(held), self._order(chosen), self._absent())
 
     def _candidates(self) -> list[Place]:
         """The best single units and, where a neighbour adds enough, the pairs they form with it."""
-        scored = [
-            (self._coverage(held) + _PIECE * self._piece(self._index.units[at].piece), at)
-            for at, held in self._held.items()
-        ]
-        scored.sort(key=lambda pair: (-pair[0], pair[1]))
-        places: list[Place] = []
-        for _, at in scored[:_CANDIDATES]:
-            alone = Place(at, at, at, self._fit(at, at))
-            places.append(self._widened(alone))
-        return places
+        worth = {unit: held + _PIECE * self._by_piece[self._piece(unit)] for unit, held in self._by_unit.items()}
+        best = nsmallest(_CANDIDATES, worth, key=lambda unit: (-worth[unit], unit))
+        return [self._widened(Place(at, at, at, self._fit(at, at))) for at in best]
 
     def _widened(self, alone: Place) -> Place:
         """The place with the neighbour that adds enough to the better of the two; a weaker start is left alone."""
         best, gain = alone, _WORTH_WIDER
-        mine = self._covers(alone.anchor)
+        mine = self._coverage(self._holds(alone.anchor))
         for first, last in ((alone.first - 1, alone.first), (alone.first, alone.first + 1)):
-            if first < 0 or last >= len(self._index.units) or not self._adjacent(first, last):
-                continue
             other = last if first == alone.anchor else first
-            more = self._coverage(self._union(Place(first, last, first, 0.0))) - mine
-            if more >= gain and self._covers(other) <= mine:
+            if not self._by_unit.get(other) or not self._adjacent(first, last):
+                continue
+            more = self._coverage(_merge(self._holds(first), self._holds(last))) - mine
+            if more >= gain and self._coverage(self._holds(other)) <= mine:
                 best, gain = Place(first, last, alone.anchor, self._fit(first, last)), more
         return best
-
-    def _covers(self, at: int) -> float:
-        return self._coverage(self._held.get(at, {}))
 
     def _adjacent(self, first: int, last: int) -> bool:
         one, other = self._index.units[first], self._index.units[last]
         return one.piece == other.piece and one.part == other.part
 
-    def _complement(self, held: Mapping[str, tuple[float, str]]) -> Place | None:
+    def _complement(self, held: Held) -> Place | None:
         """The unit that adds most to what is covered, when it adds enough."""
         gains: defaultdict[int, float] = defaultdict(float)
         for term, weight in self._weights.items():
@@ -282,62 +290,64 @@ class _Search:
                     gains[unit] += weight
         if not gains:
             return None
-        best = max(gains, key=lambda unit: (gains[unit], -unit))
+        best = min(gains, key=lambda unit: (-gains[unit], unit))
         return Place(best, best, best, self._fit(best, best)) if gains[best] >= _WORTH_MORE * self._total else None
 
-    def _union(self, place: Place) -> dict[str, tuple[float, str]]:
-        held = self._held.get(place.first, {})
-        return held if place.first == place.last else _merge(held, self._held.get(place.last, {}))
+    def _piece(self, unit: int) -> int:
+        return self._index.units[unit].piece
 
-    def _coverage(self, held: Mapping[str, tuple[float, str]]) -> float:
+    def _holds(self, unit: int) -> Held:
+        """The terms of the claim in a unit, each with its share and the word that stands there."""
+        if unit not in self._held:
+            places = self._index.units[unit].places
+            held = {term: (1.0, term) for term in self._weights if term in places}
+            for term in self._weights:
+                if term not in held and (other := next((o for o in self._index.related(term) if o in places), "")):
+                    held[term] = (_RELATED, other)
+            self._held[unit] = held
+        return self._held[unit]
+
+    def _union(self, place: Place) -> Held:
+        one = self._holds(place.first)
+        return one if place.first == place.last else _merge(one, self._holds(place.last))
+
+    def _coverage(self, held: Held) -> float:
         return sum(self._weights[term] * share for term, (share, _) in held.items()) / self._total
-
-    def _piece(self, piece: int) -> float:
-        holders = self._index.holders
-        return sum(weight for term, weight in self._weights.items() if piece in holders.get(term, ())) / self._total
 
     def _fit(self, first: int, last: int) -> float:
         place = Place(first, last, first, 0.0)
         return (self._coverage(self._union(place)) + _ORDER * self._order([place])) / (1 + _ORDER)
 
     def _rank(self, place: Place) -> float:
-        piece = self._index.units[place.first].piece
-        return place.fit + _PIECE * self._piece(piece) + (_TIE if piece in self._favoured else 0.0)
+        piece = self._piece(place.first)
+        return place.fit + _PIECE * self._by_piece[piece] / self._total + (_TIE if piece in self._favoured else 0.0)
 
     def _order(self, places: Sequence[Place]) -> float:
         """The share of neighbouring terms of the claim that stand near each other in one of the units."""
         if not self._neighbours:
             return self._coverage(self._union(places[0]))
-        units = {at for place in places for at in (place.first, place.last)}
+        units = sorted({at for place in places for at in (place.first, place.last)})
         near = sum(any(self._are_near(pair, at) for at in units) for pair in self._neighbours)
         return near / len(self._neighbours)
 
     def _are_near(self, pair: tuple[str, str], at: int) -> bool:
-        held = self._held.get(at, {})
+        held = self._holds(at)
         if pair[0] not in held or pair[1] not in held:
             return False
         places = self._index.units[at].places
         one, other = places[held[pair[0]][1]], places[held[pair[1]][1]]
-        return any(abs(left - right) <= _NEAR for left in one[:8] for right in other[:8])
+        if len(one) == 1 == len(other):
+            return -_NEAR <= one[0] - other[0] <= _NEAR
+        return any(abs(left - right) <= _NEAR for left in one[:_MOST_SEEN] for right in other[:_MOST_SEEN])
 
     def _absent(self) -> tuple[str, ...]:
         index = self._index
         return tuple(term for term in self._weights if term not in index.holders and not index.related(term))
 
 
-def _merge(
-    one: Mapping[str, tuple[float, str]], other: Mapping[str, tuple[float, str]]
-) -> dict[str, tuple[float, str]]:
+def _merge(one: Held, other: Held) -> Held:
     merged = dict(one)
     for term, held in other.items():
         if term not in merged or held[0] > merged[term][0]:
             merged[term] = held
     return merged
-
-
-_ORDER: Final = 0.3
-_PIECE: Final = 1.0
-_TIE: Final = 0.02
-_WORTH_WIDER: Final = 0.08
-_WORTH_MORE: Final = 0.15
-_MOST_PLACES: Final = 3

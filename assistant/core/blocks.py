@@ -29,7 +29,8 @@ class BlockKind(StrEnum):
 class Block:
     """One block; `level` is the depth of a heading (1 is highest) or of a list item (0 is outermost).
 
-    `marker` is "-" or a number with a full stop for list items. `cells` are the cells of a table row.
+    `marker` is "-" or a number with a full stop for list items. `cells` are the cells of a table row, `table` numbers
+    the tables of a text.
     """
 
     kind: BlockKind
@@ -37,6 +38,7 @@ class Block:
     level: int = 0
     marker: str = ""
     cells: tuple[str, ...] = ()
+    table: int = 0
 
 
 _FRONT_MATTER: Final = re.compile(r"\A\s*---[ \t]*\n(?:[^\n]*\n){0,60}?---[ \t]*(?:\n|\Z)")
@@ -46,12 +48,14 @@ _RULE: Final = re.compile(r"(?:[-*_][ \t]*){3,}$")
 _ITEM: Final = re.compile(r"([-*+•·–]|\d{1,3}[.)、．]|[(（]\d{1,2}[)）])(?:[ \t]+|(?<=[、．）]))(?=\S)(.*)$")
 _FENCE: Final = re.compile(r"(```|~~~)")
 _SEPARATOR_ROW: Final = re.compile(r"\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-{2,}:?[ \t]*)*\|?[ \t]*$")
-_EMPHASIS: Final = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1", re.DOTALL)
+_EMPHASIS: Final = re.compile(r"(\*\*|__)(?=\S)(.{1,400}?)(?<=\S)\1", re.DOTALL)
 _LONE_EMPHASIS: Final = re.compile(
     r"(?<![\w*\\])\*(?=[^\s*])([^*\n]+?)(?<=[^\s*])\*(?![\w*])|(?<![\w\\])_(?=\S)([^_\n]+?)(?<=\S)_(?!\w)"
 )
+_BOLD_LINE: Final = re.compile(r"(\*\*|__)(?=\S)[^*_]{1,100}[^*_.:;,!。：；，！]\1")
 _REFERENCE: Final = re.compile(r"^[ \t]*\[[^\]\n]+\]:[ \t]*\S+.*$", re.MULTILINE)
 _SOFT_BREAK_CJK: Final = re.compile(rf"(?<=[{CJK}，。；：、！？）」』”]) +(?=[{CJK}（「『“])")
+_ESCAPE: Final = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|<>~])")
 _SPACES: Final = re.compile(r"[ \t\u00a0\u3000]+")
 
 
@@ -74,6 +78,7 @@ class _Reader:
         self._item: tuple[int, str] | None = None
         self._indents: list[int] = []
         self._fence = ""
+        self._table = 0
 
     def take(self, line: str) -> None:
         """Read one line."""
@@ -84,18 +89,21 @@ class _Reader:
         while body.startswith(">"):
             body = body[1:].lstrip()
         if not body:
+            self._table += 1
             self.flush()
         elif not self._take_mark(body):
             self._take_words(body, indent)
 
     def flush(self) -> None:
         """End the open block."""
-        text = tidy(" ".join(self._lines))
+        whole = " ".join(self._lines)
+        text = tidy(whole)
         if text and self._item is not None:
             level, marker = self._item
             self.blocks.append(Block(BlockKind.ITEM, text, level, marker))
         elif text:
-            self.blocks.append(Block(BlockKind.PROSE, text))
+            heading = _BOLD_LINE.fullmatch(whole)
+            self.blocks.append(Block(BlockKind.HEADING, text, 6) if heading else Block(BlockKind.PROSE, text))
         self._lines, self._item = [], None
 
     def _take_code(self, line: str) -> bool:
@@ -117,7 +125,7 @@ class _Reader:
         if heading:
             self._add(Block(BlockKind.HEADING, tidy(heading.group(2)), len(heading.group(1))))
         elif body.startswith("|") and body.count("|") > 1:
-            self._add(Block(BlockKind.ROW, body, cells=_cells(body)))
+            self._add(Block(BlockKind.ROW, body, cells=_cells(body), table=self._table))
         elif len(self._lines) == 1 and self._item is None and _UNDERLINE.match(body):
             title, self._lines = self._lines[0], []
             self._add(Block(BlockKind.HEADING, tidy(title), 1 if body[0] == "=" else 2))
@@ -179,23 +187,27 @@ def tidy(text: str) -> str:
         text = _EMPHASIS.sub(r"\2", text)
         text = _LONE_EMPHASIS.sub(lambda found: found.group(1) or found.group(2), text)
         text = text.replace("**", "")
+    if "\\" in text:
+        text = _ESCAPE.sub(r"\1", text)
     text = _SPACES.sub(" ", text.replace("\\\n", " ").replace("\n", " ")).strip()
     return _SOFT_BREAK_CJK.sub("", text)
 
 
 def _with_table_rows(blocks: Sequence[Block]) -> Iterator[Block]:
-    """Rows under a header as "column: cell" pairs; header and separator rows go, rows without a header keep their cells."""
+    """Rows under a header as "column: cell" pairs; header and separator rows go, other rows keep their cells."""
     header: tuple[str, ...] = ()
+    table = -1
     for place, block in enumerate(blocks):
+        if block.kind is not BlockKind.ROW or block.table != table:
+            header, table = (), block.table
         if block.kind is not BlockKind.ROW:
-            header = ()
             yield block
         elif _SEPARATOR_ROW.match(block.text):
             continue
         elif place + 1 < len(blocks) and _SEPARATOR_ROW.match(blocks[place + 1].text):
             header = block.cells
         elif row := _row_text(header, block.cells):
-            yield Block(BlockKind.ROW, row, cells=block.cells)
+            yield Block(BlockKind.ROW, row, cells=block.cells, table=block.table)
 
 
 def _row_text(header: Sequence[str], cells: Sequence[str]) -> str:

@@ -12,8 +12,8 @@ from typing import Final
 from assistant.core.alignment import EvidenceIndex, Place, ground, index_evidence
 from assistant.core.evidence import Authority, Evidence
 from assistant.core.statements import claim, statements
-from assistant.core.support import PARTIAL_FROM, SUPPORTED_FROM, Support, support
 from assistant.core.text import Span, sentences
+from assistant.core.verdicts import PARTIAL_FROM, SUPPORTED_FROM, Support, support
 
 
 class Verdict(StrEnum):

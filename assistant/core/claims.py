@@ -6,6 +6,7 @@ conditions it holds under: years, groups of people, places.
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from typing import Final, NamedTuple
 import rjieba
 
 from assistant.core.dates import Moment, moments, periods
-from assistant.core.modality import MODAL, Modality
+from assistant.core.modality import Modality, han_modals, modal_at
 from assistant.core.quantities import Quantity, quantities
 from assistant.core.stopwords import STOPWORDS
 from assistant.core.text import CJK, Span, sentences, stem
@@ -34,6 +35,9 @@ class TokenKind(StrEnum):
     MOMENT = "moment"
 
 
+WORDS: Final = frozenset((TokenKind.WORD, TokenKind.NAME))
+
+
 class Token(NamedTuple):
     """One unit of comparison; `key` is equal for equal meaning, `start` and `end` are offsets in the statement."""
 
@@ -48,7 +52,10 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A statement read: its tokens in order, the years it names, the groups of people, and the first table cell."""
+    """A statement read: its tokens in order, the years it names, the groups of people, and the first table cell.
+
+    `text` has the length of what was read; markup and link targets are blanked, character references replaced.
+    """
 
     text: str
     tokens: tuple[Token, ...]
@@ -56,6 +63,10 @@ class Reading:
     periods: frozenset[str]
     groups: frozenset[str]
     row: str
+
+    def words(self, start: int, end: int) -> str:
+        """The words between two offsets as a person would write them on one line."""
+        return " ".join(self.text[start:end].replace(_PAD, "").split()).strip("*_`[](){}| ")
 
 
 _LIST_MARK: Final = re.compile(r"[ \t]*(?:(?:[-*+•>·]|\d{1,3}[.)、]|#{1,6})[ \t]+)+")
@@ -118,22 +129,29 @@ _NAME: Final = re.compile(
     r"[#@][A-Za-z0-9][\w-]*[\w]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\b[A-Za-z][A-Za-z_]*-?\d[A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)*"
 )
 _CAPITALS: Final = re.compile(r"[A-Za-z]+[A-Z][A-Za-z]*")
-_TOKEN: Final = re.compile(rf"[{CJK}]+|[^\W\d_{CJK}]+(?:['’][^\W\d_{CJK}]+)?|\d+")
-_POSSESSIVE: Final = re.compile(r"['’]s$")
-_GROUP_WORDS: Final = (
-    "part-time parttime full-time fulltime contractor contingent temporary permanent intern trainee apprentice freelance "
-    "manager director executive supervisor exempt nonexempt non-exempt hourly salaried salary union probationary "
-    "graduate veteran newhire remote hybrid onsite domestic international foreign overseas local us non-us uk eu "
-    "federal state adult child children infant senior junior "
-    "实习生 合同工 正式 试用期 试用 外包 兼职 全职 临时 管理层 经理 主管 总监 高管 销售 海外 国内 境内 境外 国际 女 男"
-)
-GROUPS: Final = frozenset(stem(word) for word in _GROUP_WORDS.split())
+_REFERENCE: Final = re.compile(r"&(?:#\d{1,6}|#[xX][0-9a-fA-F]{1,5}|[a-zA-Z]{2,8});")
+# Fills the place of a character reference that is longer than its character (word joiner: no white space, no word).
+_PAD: Final = "\u2060"
+_TOKEN: Final = re.compile(rf"[{CJK}]+|[^\W\d_{CJK}]+(?:['’]{_PAD}*[^\W\d_{CJK}]+)?|\d+")
+_SPACING: Final = frozenset(" \t\n\"'“‘(*_[")
+_TERMS_OF_WORK: Final = """
+part-time parttime full-time fulltime contractor contingent temporary intern trainee apprentice freelance probationary exempt
+nonexempt hourly 实习生 合同工 试用期 试用 外包 兼职 全职 临时工 正式工
+"""
+_OTHER_GROUPS: Final = """
+permanent manager director executive supervisor salaried union graduate veteran remote hybrid onsite domestic international
+foreign overseas local us non-us uk eu federal state adult child children infant senior junior
+正式 管理层 经理 主管 总监 高管 销售 海外 国内 境内 境外 国际 男 女
+"""
+# Words that limit a rule to some people even where the other side names nobody.
+TERMS_OF_WORK: Final = frozenset(stem(word) for word in _TERMS_OF_WORK.split())
+GROUPS: Final = TERMS_OF_WORK | frozenset(stem(word) for word in _OTHER_GROUPS.split())
 
 
 @lru_cache(maxsize=8192)
 def read(text: str, reference: date | None = None) -> Reading:
     """Read one statement; `reference` is the date of its document, against which "last month" is understood."""
-    plain = _FURNITURE.sub(lambda found: " " * len(found.group()), text)
+    plain = _plain(text)
     dated = moments(plain, reference)
     tokens = [Token(f"@{m.written or m.key}", TokenKind.MOMENT, m.span.start, m.span.end, moment=m) for m in dated]
     taken = [moment.span for moment in dated]
@@ -144,13 +162,21 @@ def read(text: str, reference: date | None = None) -> Reading:
     tokens += _words(plain, tokens)
     tokens.sort(key=lambda token: (token.start, token.end))
     return Reading(
-        text=text,
+        text=plain,
         tokens=tuple(tokens),
         terms=frozenset(token.key for token in tokens if token.kind in (TokenKind.WORD, TokenKind.NAME)),
         periods=periods(dated),
         groups=frozenset(token.key for token in tokens if token.key in GROUPS),
         row=_first_cell(plain, tokens),
     )
+
+
+def _plain(text: str) -> str:
+    """The text with markup blanked and character references replaced, at the same offsets."""
+    plain = _FURNITURE.sub(lambda found: " " * len(found.group()), text)
+    if "&" not in plain:
+        return plain
+    return _REFERENCE.sub(lambda found: html.unescape(found.group())[:1].ljust(len(found.group()), _PAD), plain)
 
 
 def _names(text: str, taken: list[Span]) -> list[Token]:
@@ -162,55 +188,59 @@ def _names(text: str, taken: list[Span]) -> list[Token]:
     ]
 
 
-def _words(text: str, found: list[Token]) -> list[Token]:
+def _words(text: str, found: list[Token]) -> Iterable[Token]:
     """Modal expressions, words and stop words of what is left when values and names are taken out."""
-    rest = bytearray(len(text) + 1)
+    plain = text
     for token in found:
-        rest[token.start : token.end] = b"\1" * (token.end - token.start)
-    tokens: list[Token] = []
-    for match in MODAL.finditer(text):
-        if not any(rest[match.start() : match.end()]) and match.lastgroup:
-            modality = Modality(match.lastgroup)
-            tokens.append(Token(f"!{modality.value}", TokenKind.MODAL, *match.span(), modality=modality))
-            rest[match.start() : match.end()] = b"\1" * (match.end() - match.start())
-    for match in _TOKEN.finditer(text):
-        for start, end in _free(rest, *match.span()):
-            tokens.extend(_word_tokens(text, start, end))
-    return tokens
+        plain = plain[: token.start] + "\0" * (token.end - token.start) + plain[token.end :]
+    matches = list(_TOKEN.finditer(plain))
+    words = [match.group().lower().replace("’", "'").replace(_PAD, "") for match in matches]
+    place = 0
+    while place < len(words):
+        match = matches[place]
+        if "\u3400" <= words[place][0] <= "\u9fff":
+            yield from _han_tokens(match.group(), match.start())
+        elif (modal := modal_at(words, place)) is not None:
+            length, modality = modal
+            yield Token(
+                f"!{modality}", TokenKind.MODAL, match.start(), matches[place + length - 1].end(), modality=modality
+            )
+            place += length - 1
+        else:
+            yield _word(text, match.group(), words[place], match.start())
+        place += 1
 
 
-def _free(rest: bytearray, start: int, end: int) -> Iterable[tuple[int, int]]:
-    while start < end:
-        if rest[start]:
-            start += 1
-            continue
-        stop = rest.find(b"\1", start, end)
-        stop = end if stop < 0 else stop
-        yield start, stop
-        start = stop
-
-
-def _word_tokens(text: str, start: int, end: int) -> Iterable[Token]:
-    written = text[start:end]
-    if "\u3400" <= written[0] <= "\u9fff":
-        at = start
-        for word in rjieba.cut(written):
-            kind = TokenKind.STOP if word in STOPWORDS else TokenKind.WORD
-            yield Token(word, kind, at, at + len(word))
-            at += len(word)
-        return
-    word = _POSSESSIVE.sub("", written.lower())
+def _word(text: str, written: str, word: str, start: int) -> Token:
+    word = word.removesuffix("'s")
+    end = start + len(written)
     if word in STOPWORDS or not word:
-        yield Token(word, TokenKind.STOP, start, end)
-        return
-    capital = _CAPITALS.fullmatch(written) or (written[0].isupper() and not _opens(text, start))
-    yield Token(stem(word), TokenKind.NAME if capital else TokenKind.WORD, start, end)
+        return Token(word, TokenKind.STOP, start, end)
+    capital = written[0].isupper() and (written[1:2].isupper() or not _opens(text, start))
+    capital = capital or (not written[1:].islower() and _CAPITALS.fullmatch(written) is not None)
+    return Token(stem(word), TokenKind.NAME if capital else TokenKind.WORD, start, end)
+
+
+def _han_tokens(written: str, start: int) -> Iterable[Token]:
+    at = 0
+    for first, last, modality in han_modals(written):
+        yield from _han_words(written[at:first], start + at)
+        yield Token(f"!{modality}", TokenKind.MODAL, start + first, start + last, modality=modality)
+        at = last
+    yield from _han_words(written[at:], start + at)
+
+
+def _han_words(written: str, start: int) -> Iterable[Token]:
+    for word in rjieba.cut(written) if written else ():
+        yield Token(word, TokenKind.STOP if word in STOPWORDS else TokenKind.WORD, start, start + len(word))
+        start += len(word)
 
 
 def _opens(text: str, start: int) -> bool:
     """Whether a word stands where any word is written with a capital: at the start of a statement, cell or quotation."""
-    before = text[:start].rstrip(" \t\n\"'“‘(*_[")
-    return not before or before[-1] in "|.:!?"
+    while start > 0 and text[start - 1] in _SPACING:
+        start -= 1
+    return start == 0 or text[start - 1] in "|.:!?"
 
 
 def _first_cell(text: str, tokens: list[Token]) -> str:
@@ -222,17 +252,22 @@ def _first_cell(text: str, tokens: list[Token]) -> str:
     return " ".join(keys)
 
 
-_EVENTS: Final = frozenset(
-    stem(word)
-    for word in "born died death birth founded established built constructed completed opened closed launched released "
-    "created started ended formed incorporated introduced joined hired elected published invented discovered "
-    "成立 创立 创建 出生 去世 逝世 建成 建立 竣工 发布 上线 开业 创办".split()
-)
+_EVENT_WORDS: Final = """
+born died death birth founded established built constructed completed opened closed launched released created started ended
+formed incorporated introduced joined hired elected published invented discovered
+成立 创立 创建 出生 去世 逝世 建成 建立 竣工 发布 上线 开业 创办
+"""
+_EVENTS: Final = frozenset(stem(word) for word in _EVENT_WORDS.split())
 
 
 def is_event(reading: Reading) -> bool:
     """Whether a statement tells of something that happens once, so that its year is a value and not a condition."""
     return not _EVENTS.isdisjoint(reading.terms)
+
+
+def other_groups(one: Reading, other: Reading) -> bool:
+    """Whether each of two statements is limited to a group of people that the other does not name."""
+    return bool(one.groups - other.groups and other.groups - one.groups)
 
 
 def content(tokens: Iterable[Token]) -> list[Token]:

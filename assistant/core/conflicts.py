@@ -9,10 +9,9 @@ from datetime import date
 from enum import StrEnum
 from typing import Final
 
-from assistant.core.claims import read
 from assistant.core.comparison import Finding, compare
 from assistant.core.evidence import Authority, Evidence
-from assistant.core.pairing import Statement, related_evidence, statements
+from assistant.core.pairing import Statement, statements
 from assistant.core.text import Span
 
 
@@ -67,26 +66,30 @@ class Conflict:
 
 _KINDS: Final = {"name": ConflictKind.OPTION, "phrase": ConflictKind.OPTION}
 _LIMIT: Final = 5
-_WINDOW_DAYS: Final = 30
 
 
 def find_conflicts(evidence: Sequence[Evidence], *, question: str = "", window_days: int = 30) -> tuple[Conflict, ...]:
-    """Find the conflicts among the evidence that will be shown; the result does not depend on its order."""
-    ordered = sorted({item.id: item for item in evidence}.values(), key=lambda item: item.id)
-    found = [statements(item) for item in ordered]
-    findings: list[Finding] = []
-    for one, other in related_evidence(found):
-        if not _same_version(ordered[one], ordered[other]):
-            findings += compare(found[one], found[other], question, linked=_linked(ordered[one], ordered[other]))
-    return tuple(_conflict(finding, window_days) for finding in _strongest(findings))
+    """Find the conflicts among the evidence that will be shown; the result does not depend on its order.
+
+    At most five, the strongest first, each disagreement once; with a question, only those that bear on it. Passages of
+    one version of a document are not compared with each other.
+    """
+    versions: dict[tuple[str, int, str], list[Evidence]] = {}
+    for item in sorted({item.id: item for item in evidence}.values(), key=lambda item: item.id):
+        versions.setdefault((item.source.document, item.source.number, item.source.sha256), []).append(item)
+    return _conflicts([versions[key] for key in sorted(versions)], question, window_days)[:_LIMIT]
 
 
 def disagreement(a: Evidence, b: Evidence, question: str = "", *, window_days: int = 30) -> Conflict | None:
     """The strongest conflict between two pieces of evidence, the same whichever comes first; None when they agree."""
-    one, other = sorted((a, b), key=lambda item: item.id)
-    findings = compare(statements(one), statements(other), question, linked=_linked(one, other))
-    best = _strongest(findings)
-    return _conflict(best[0], window_days) if best else None
+    sides = [[item] for item in sorted((a, b), key=lambda item: item.id)]
+    return next(iter(_conflicts(sides, question, window_days)), None)
+
+
+def _conflicts(documents: Sequence[Sequence[Evidence]], question: str, window_days: int) -> tuple[Conflict, ...]:
+    linked = [[_linked(one[0], other[0]) for other in documents] for one in documents]
+    findings = compare([statements(items) for items in documents], linked, question)
+    return tuple(_conflict(finding, window_days) for finding in _strongest(findings))
 
 
 def _linked(one: Evidence, other: Evidence) -> bool:
@@ -97,21 +100,18 @@ def _linked(one: Evidence, other: Evidence) -> bool:
     return first.family is not None and first.family == second.family
 
 
-def _same_version(one: Evidence, other: Evidence) -> bool:
-    first, second = one.source, other.source
-    return (first.document, first.number, first.sha256) == (second.document, second.number, second.sha256)
-
-
 def _strongest(findings: Sequence[Finding]) -> list[Finding]:
-    """The strongest findings, one for each topic, at most five."""
-    ranked = sorted(
-        findings, key=lambda f: (-f.weight, f.one.evidence.id, f.one.span, f.other.evidence.id, f.other.span)
-    )
+    """The strongest findings, each disagreement once, never two about one statement."""
+    ranked = sorted(findings, key=lambda found: (-found.weight, *_place(found.one), *_place(found.other)))
     kept: list[Finding] = []
     for finding in ranked:
-        if len(kept) < _LIMIT and not any(finding.repeats(earlier) for earlier in kept):
+        if not any(finding.repeats(earlier) for earlier in kept):
             kept.append(finding)
     return kept
+
+
+def _place(statement: Statement) -> tuple[str, Span]:
+    return statement.evidence.id, statement.span
 
 
 def _conflict(finding: Finding, window_days: int) -> Conflict:

@@ -13,6 +13,7 @@ from datetime import date, timedelta
 from enum import StrEnum
 from typing import Final
 
+from assistant.core.date_patterns import HAN_WEEKDAYS, MONTHS, WEEKDAYS, possible_patterns
 from assistant.core.quantities import Quantity, quantities, read_number
 from assistant.core.text import Span
 from assistant.core.units import Dimension
@@ -52,49 +53,6 @@ class Moment:
     written: str = ""
 
 
-_MONTHS: Final = (
-    {name.lower(): number for number, name in enumerate(calendar.month_name) if number}
-    | {name.lower(): number for number, name in enumerate(calendar.month_abbr) if number}
-    | {"sept": 9}
-)
-_WEEKDAYS: Final = (
-    {name.lower(): number for number, name in enumerate(calendar.day_name)}
-    | {name.lower(): number for number, name in enumerate(calendar.day_abbr)}
-    | {"tues": 1, "thur": 3, "thurs": 3}
-)
-_HAN_WEEKDAYS: Final = {char: number for number, char in enumerate("一二三四五六日")} | {"天": 6}
-_MONTH: Final = "|".join(name.capitalize() for name in sorted(_MONTHS, key=len, reverse=True))
-_DAYS: Final = "|".join(name.capitalize() for name in sorted(_WEEKDAYS, key=len, reverse=True))
-_YEAR: Final = r"(?:1[5-9]|20)\d\d"
-_HAN_NUMBER: Final = "[〇零一二三四五六七八九十]"
-_PATTERNS: Final = tuple(
-    re.compile(pattern, re.VERBOSE)
-    for pattern in (
-        rf"(?<![\d.])(?P<y>{_YEAR})\s?[-/.]\s?(?P<m>0?[1-9]|1[0-2])\s?[-/.]\s?(?P<d>0?[1-9]|[12]\d|3[01])(?!\d)",
-        rf"(?P<y>{_YEAR})年?(?:第?(?P<hq>[一二三四1-4])季度|(?P<hh>[上下])半年)",
-        rf"(?P<y>{_YEAR}|[〇零一二三四五六七八九]{{4}})\s?年\s?(?:(?P<m>1[0-2]|0?[1-9]|{_HAN_NUMBER}{{1,2}})\s?月份?(?:\s?(?P<d>[12]\d|3[01]|0?[1-9]|{_HAN_NUMBER}{{1,3}})\s?[日号])?)?(?P<fy>财年)?",
-        rf"(?<![\d年])(?P<m>1[0-2]|0?[1-9]|{_HAN_NUMBER}{{1,2}})\s?月\s?(?P<d>[12]\d|3[01]|0?[1-9]|{_HAN_NUMBER}{{1,3}})\s?[日号]",
-        rf"\b(?P<mon>{_MONTH})\b\.?,?\s+(?P<d>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?\b(?!:)(?:\s?,?\s+(?P<y>{_YEAR})\b)?",
-        rf"(?<![\d.,])(?P<d>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<mon>{_MONTH})\b\.?(?:\s?,?\s+(?P<y>{_YEAR})\b)?",
-        rf"\b(?P<mon>{_MONTH})\b\.?,?\s+(?:of\s+)?(?P<y>{_YEAR})\b",
-        r"(?<![\d/.])(?P<m>0?[1-9]|1[0-2])/(?P<d>[12]\d|3[01]|0?[1-9])/(?P<y>(?:19|20)\d\d)(?!\d)",
-        rf"(?:\b(?P<q>[QH][1-4])\s?(?:of\s+|/|,)?\s?(?:(?P<fy>FY\s?)?['’]?(?P<y>(?:20)?\d\d)\b)|(?<!FY\s)(?<!year\s)\b(?P<y2>{_YEAR})\s?[-/]?\s?(?P<q2>[QH][1-4])\b)",
-        r"(?:(?:fiscal\s+year|FY)\s?['’]?(?P<fy>(?:19|20)?\d\d)\b|(?P<hfy>(?:20)?\d\d)\s?财年)(?:\s?[-,]?\s?(?P<q>Q[1-4])\b)?",
-        r"\b(?P<q>[QH][1-4])\b|第(?P<hq>[一二三四1-4])季度",
-        r"(?<![\d-])(?P<y>(?:19|20)\d\d)-(?P<m>0[1-9]|1[0-2])(?![\d-])",
-        r"\b(?:(?:the\s+)?year\s+)?(?P<y>\d{1,4})\s?(?P<bc>BCE?|B\.C\.)(?![A-Za-z])",
-        rf"(?<![\d$€£¥,.#/-])\b(?P<y>{_YEAR})\b(?!\s?(?:people|persons|inhabitants|residents|employees|users|[%％年元人名个件]|[,.]\d))",
-        rf"(?P<hap>上午|早上|中午|下午|晚上|凌晨)\s?(?P<h>1[0-9]|2[0-4]|\d|{_HAN_NUMBER}{{1,2}})\s?(?:[点时](?:(?P<min>[0-5]\d|{_HAN_NUMBER}{{1,3}})分?|(?P<half>半))?|:(?P<cmin>[0-5]\d))",
-        r"(?<![A-Za-z\d.])(?P<h>1[0-2]|0?[1-9])(?:[:.](?P<min>[0-5]\d))?\s?(?P<ap>[ap]\.?m\b\.?|[AP]\.?M\b\.?)",
-        r"(?<![\d:.])(?P<h>[01]?\d|2[0-3]):(?P<min>[0-5]\d)(?!\d|:\d)",
-        r"\b(?P<noon>noon|midnight)\b|(?P<hnoon>正午)",
-        rf"\b(?P<wd>{_DAYS})s?\b\.?|(?:周|星期|礼拜)(?P<hwd>[一二三四五六日天])",
-        rf"(?:\b(?i:in|by|of|until|till|since|from|to|through|and|before|after|each|every|during|late|early|mid|between)\s+)(?P<mon>{_MONTH})\b(?!\s+(?:be|not|have|also)\b)",
-        rf"(?<![\d年])(?P<m>1[0-2]|[1-9]|{_HAN_NUMBER}{{1,2}})月份?(?![日\d])",
-        r"\b(?P<rel>today|yesterday|tomorrow|(?P<dir>last|this|next)\s+(?P<unit>week|month|quarter|year))\b",
-        r"(?P<hrel>今天|昨天|明天|今年|去年|明年|(?P<hdir>上|本|下)个?(?P<hunit>周|月|季度)(?![一二三四五六日天]))",
-    )
-)
 _AGO: Final = re.compile(
     r"\s?(?:(?P<ago>ago|earlier)\b|(?P<later>from\s+now|later)\b|(?P<hago>之?前)|(?P<hlater>之?后))"
 )
@@ -109,7 +67,7 @@ def moments(text: str, reference: date | None = None) -> list[Moment]:
     """
     blocked = bytearray(len(text) + 1)
     found: list[Moment] = []
-    for pattern in _PATTERNS:
+    for pattern in possible_patterns(text):
         for match in pattern.finditer(text):
             start, end = _extent(match)
             if any(blocked[start:end]):
@@ -192,7 +150,7 @@ def _calendar(group: dict[str, str | None], span: Span, _: date | None) -> Momen
     day = int(read_number(group["d"] or "1")) if group.get("d") else None
     if month is None:
         return _whole_year(group, span, year)
-    if not 1 <= month <= 12:  # noqa: PLR2004
+    if not 1 <= month <= 12:
         return None
     if day is None:
         return _whole_month(span, year, month)
@@ -226,10 +184,10 @@ def _clock(group: dict[str, str | None], span: Span, _: date | None) -> Moment |
     half = (group.get("ap") or "").lower()[:1] or {"下午": "p", "晚上": "p", "中午": "n"}.get(
         group.get("hap") or "", ""
     )
-    known = bool(half or group.get("hap")) or hour > 12 or (group["h"] or "").startswith("0")  # noqa: PLR2004
-    if (half == "p" and hour < 12) or (half == "n" and hour < 11):  # noqa: PLR2004
+    known = bool(half or group.get("hap")) or hour > 12 or (group["h"] or "").startswith("0")
+    if (half == "p" and hour < 12) or (half == "n" and hour < 11):
         hour += 12
-    elif half == "a" and hour == 12:  # noqa: PLR2004
+    elif half == "a" and hour == 12:
         hour = 0
     return _at(span, hour * 60 + minute, known=known)
 
@@ -247,14 +205,14 @@ def _share_meridian(text: str, found: list[Moment]) -> list[Moment]:
             continue
         if _TIE.fullmatch(text, before.span.end, after.span.start):
             hour = int(before.key[:2])
-            late = int(after.key[:2]) >= 12 and hour < 12 and hour + 12 <= int(after.key[:2])  # noqa: PLR2004
+            late = int(after.key[:2]) >= 12 and hour < 12 and hour + 12 <= int(after.key[:2])
             found[place - 1] = _at(before.span, (hour + 12 * late) * 60 + int(before.key[3:5]), known=True)
     return found
 
 
 def _weekday(group: dict[str, str | None], span: Span, _: date | None) -> Moment | None:
     name = group.get("wd")
-    number = _WEEKDAYS[name.lower()] if name else _HAN_WEEKDAYS[group["hwd"] or "一"]
+    number = WEEKDAYS[name.lower()] if name else HAN_WEEKDAYS[group["hwd"] or "一"]
     return Moment(span, MomentKind.WEEKDAY, f"weekday {number + 1}")
 
 
@@ -312,7 +270,7 @@ def _counted(text: str, found: list[Moment], reference: date | None) -> list[Mom
     counted: list[Moment] = []
     for quantity in quantities(text, [moment.span for moment in found]):
         tail = _AGO.match(text, quantity.span.end)
-        if quantity.dimension is not Dimension.DURATION or tail is None or quantity.low < 86400:  # noqa: PLR2004
+        if quantity.dimension is not Dimension.DURATION or tail is None or quantity.low < 86400:
             continue
         days = round(quantity.low / 86400)
         sign = -1 if tail["ago"] or tail["hago"] else 1
@@ -323,7 +281,7 @@ def _counted(text: str, found: list[Moment], reference: date | None) -> list[Mom
 
 def _month(group: dict[str, str | None]) -> int | None:
     if group.get("mon"):
-        return _MONTHS[(group["mon"] or "").lower()]
+        return MONTHS[(group["mon"] or "").lower()]
     return int(read_number(group["m"] or "1")) if group.get("m") else None
 
 
@@ -337,7 +295,7 @@ def _month_end(year: int, month: int) -> date:
 
 
 def _full_year(year: int) -> int:
-    if year >= 100:  # noqa: PLR2004
+    if year >= 100:
         return year
     return 2000 + year if year < _CENTURY_TURN else 1900 + year
 

@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from rapidfuzz import fuzz
 from rapidfuzz.distance import Indel
 
 from assistant.core.claims import Reading, Token, TokenKind, content
 from assistant.core.dates import Moment, MomentKind
 from assistant.core.modality import Modality, exclusive, opposite
 from assistant.core.quantities import Bound, Quantity, comparable, same_amount
-from assistant.core.synonyms import same_meaning
+from assistant.core.text import stem
 from assistant.core.units import Dimension
+from assistant.core.wording import is_thing, same_phrase
 
 
 class DifferenceKind(StrEnum):
@@ -48,11 +48,12 @@ class Difference:
 
 
 class Segment(NamedTuple):
-    """A place of an alignment where the sides differ: the tokens of each side and the token before, if any."""
+    """A place of an alignment where the sides differ: the tokens of each side and the few before them."""
 
     one: tuple[Token, ...]
     other: tuple[Token, ...]
-    before: tuple[Token, ...]
+    before: tuple[Token, ...] = ()
+    other_before: tuple[Token, ...] = ()
 
 
 _DIMENSIONS: Final = {
@@ -61,37 +62,51 @@ _DIMENSIONS: Final = {
     Dimension.DURATION: DifferenceKind.DURATION,
 }
 _VALUES: Final = frozenset((TokenKind.QUANTITY, TokenKind.MOMENT))
-_LONG_PHRASE: Final = 5
-_SAME_SPELLING: Final = 80.0
-_SAME_NAME: Final = 86.0
-# Words before a noun: what follows them is a thing, not an action.
-_NOUN_MARKERS: Final = frozenset(
-    "a an the this that these those all each every any some both our your their its his her my of in at on by with for "
-    "from via through into as per the no 的 在 由 向 从 用 以 通过 每 该 本".split()
-)
-
-_PREDICATES: Final = frozenset("is are was were be been as become became 是 为".split())
+_LONG_NAME: Final = 5
+_LONG_PHRASE: Final = 2
+_REWRITTEN: Final = 3
+_SHORT_DENIAL: Final = 2
+_CONTEXT: Final = 3
+_LABEL_WORDS: Final = "step section chapter part figure table appendix page question item order 步骤 章节 附录 图 表"
+# A number after one of these names a place in a text, not an amount.
+LABELS: Final = frozenset(stem(word) for word in _LABEL_WORDS.split())
 
 
 def align(one: Reading, other: Reading) -> tuple[float, list[Segment]]:
-    """Align two statements: how much of their content agrees (0 to 1; values left out) and where they differ."""
+    """Align two statements: how much of their content agrees (0 to 1; values left out) and where they differ.
+
+    A number with opposite bounds ("at least 5", "at most 5") counts as a place where they differ.
+    """
     keys, other_keys = [token.key for token in one.tokens], [token.key for token in other.tokens]
     segments: list[Segment] = []
     agreed = 0
     pending: tuple[int, int, int, int] | None = None
     for op in Indel.opcodes(keys, other_keys):
-        if op.tag == "equal":
-            if pending:
-                segments.append(_segment(one, other, pending))
-                pending = None
-            agreed += sum(_weighs(token) for token in one.tokens[op.src_start : op.src_end])
+        if op.tag != "equal":
+            start = pending or (op.src_start, op.src_start, op.dest_start, op.dest_start)
+            pending = (start[0], op.src_end, start[2], op.dest_end)
             continue
-        start = pending or (op.src_start, op.src_start, op.dest_start, op.dest_start)
-        pending = (start[0], op.src_end, start[2], op.dest_end)
+        if pending:
+            segments.append(_segment(one, other, pending))
+            pending = None
+        same = one.tokens[op.src_start : op.src_end]
+        agreed += sum(map(_weighs, same))
+        segments += _opposed(same, other.tokens[op.dest_start : op.dest_end])
     if pending:
         segments.append(_segment(one, other, pending))
     whole = sum(map(_weighs, one.tokens)) + sum(map(_weighs, other.tokens))
     return (2 * agreed / whole if whole else 0.0), segments
+
+
+def _opposed(same: Sequence[Token], other: Sequence[Token]) -> list[Segment]:
+    pairs = zip(same, other, strict=True)
+    return [Segment((a,), (b,)) for a, b in pairs if a.quantity and b.quantity and _opposite(a.quantity, b.quantity)]
+
+
+def _opposite(one: Quantity, other: Quantity) -> bool:
+    """Whether one number is a lower limit on one side and an upper limit on the other."""
+    lower, upper = {Bound.AT_LEAST, Bound.MORE_THAN}, {Bound.AT_MOST, Bound.LESS_THAN}
+    return (one.bound in lower and other.bound in upper) or (one.bound in upper and other.bound in lower)
 
 
 def _weighs(token: Token) -> bool:
@@ -99,32 +114,52 @@ def _weighs(token: Token) -> bool:
 
 
 def _segment(one: Reading, other: Reading, at: tuple[int, int, int, int]) -> Segment:
-    return Segment(one.tokens[at[0] : at[1]], other.tokens[at[2] : at[3]], one.tokens[max(0, at[0] - 3) : at[0]])
+    return Segment(
+        one.tokens[at[0] : at[1]],
+        other.tokens[at[2] : at[3]],
+        one.tokens[max(0, at[0] - _CONTEXT) : at[0]],
+        other.tokens[max(0, at[2] - _CONTEXT) : at[2]],
+    )
 
 
-def judge(one: Reading, other: Reading, segments: Sequence[Segment], *, asked: bool = False) -> list[Difference]:
+def judge(
+    one: Reading, other: Reading, segments: Sequence[Segment], *, tight: bool = True, asked: bool = False
+) -> list[Difference]:
     """The differences that matter, in the order of the text; spelling, wording and number format do not.
 
-    Where the statement answers a question (`asked`), what follows "is" counts as well as what follows an article.
+    Where the statements are not `tight` (much else differs), counts are compared only of the same noun, and names not
+    at all. Where they answer a question (`asked`), what follows "is" can be exchanged as well as what follows an article.
     """
     found: list[Difference] = []
+    rewritten = not asked and sum(bool(content(segment.one) or content(segment.other)) for segment in segments) > _REWRITTEN
     for segment in segments:
-        found.extend(_values(one, other, segment) or _modal(one, other, segment) or _named(one, other, segment, asked))
+        values = _values(one, other, segment, tight=tight) or _modal(one, other, segment)
+        if not values and tight and not rewritten:
+            values = _named(one, other, segment, asked=asked)
+        found.extend(values)
     return found
 
 
-def _values(one: Reading, other: Reading, segment: Segment) -> list[Difference]:
+def _values(one: Reading, other: Reading, segment: Segment, *, tight: bool) -> list[Difference]:
     """Values of the same sort on both sides, paired in order, that are not the same."""
     found = []
-    rest = [token for token in segment.other if token.kind in _VALUES]
+    labelled = bool(segment.before) and segment.before[-1].key in LABELS
+    rest = [] if labelled else [token for token in segment.other if token.kind in _VALUES]
     for token in segment.one:
-        partner = next((candidate for candidate in rest if same_sort(token, candidate)), None)
+        partner = next((p for p in rest if same_sort(token, p) and (tight or _same_noun(token, p))), None)
         if partner is None:
             continue
         rest.remove(partner)
-        if not same_value(token, partner):
+        bounds = token.quantity and partner.quantity and _opposite(token.quantity, partner.quantity)
+        if bounds or not same_value(token, partner):
             found.append(_difference(value_kind(token), one, other, [token], [partner]))
     return found
+
+
+def _same_noun(one: Token, other: Token) -> bool:
+    if one.quantity is None or other.quantity is None or one.quantity.dimension is not Dimension.COUNT:
+        return True
+    return one.quantity.unit == other.quantity.unit
 
 
 def same_sort(one: Token, other: Token) -> bool:
@@ -168,49 +203,48 @@ def value_kind(token: Token) -> DifferenceKind:
     return _DIMENSIONS.get(token.quantity.dimension, DifferenceKind.NUMBER)
 
 
-def opposite_bounds(one: Quantity, other: Quantity) -> bool:
-    """Whether one number is a lower limit on one side and an upper limit on the other."""
-    lower, upper = {Bound.AT_LEAST, Bound.MORE_THAN}, {Bound.AT_MOST, Bound.LESS_THAN}
-    return (one.bound in lower and other.bound in upper) or (one.bound in upper and other.bound in lower)
-
-
 def _modal(one: Reading, other: Reading, segment: Segment) -> list[Difference]:
-    """A modal expression exchanged for one that excludes it, a negation more or less, a word for its opposite."""
+    """A modal expression exchanged for one that excludes it, a negation more or less, a word for its opposite.
+
+    A negation inside a clause that was added says nothing about the rest.
+    """
     left, right = _force(segment.one), _force(segment.other)
-    if left != right and (exclusive(left, right) if left and right else Modality.NOT in (left, right)):
-        return [_difference(DifferenceKind.POLARITY, one, other, segment.one, segment.other)]
     words, other_words = content(segment.one), content(segment.other)
-    if any(opposite(token.key, partner.key) for token in words for partner in other_words):
-        return [_difference(DifferenceKind.POLARITY, one, other, segment.one, segment.other)]
-    return []
+    opposed = any(opposite(token.key, partner.key) for token in words for partner in other_words)
+    if left and right:
+        opposed = opposed or (exclusive(left, right) and max(len(words), len(other_words)) <= _SHORT_DENIAL)
+    elif Modality.NOT in (left, right):
+        opposed = opposed or not (words or other_words)
+    return [_difference(DifferenceKind.POLARITY, one, other, segment.one, segment.other)] if opposed else []
 
 
 def _force(tokens: Sequence[Token]) -> Modality | None:
     """The modality of a run of tokens; two negations cancel."""
     forces = [token.modality for token in tokens if token.modality]
-    if forces.count(Modality.NOT) == 2 and len(forces) == 2:  # noqa: PLR2004
+    if forces.count(Modality.NOT) == 2 and len(forces) == 2:
         return None
     if Modality.NOT in forces and Modality.MAY in forces:
         return Modality.MUST_NOT
     return forces[0] if forces else None
 
 
-def _named(one: Reading, other: Reading, segment: Segment, asked: bool) -> list[Difference]:
-    """A name or a noun phrase exchanged for another one."""
+def _named(one: Reading, other: Reading, segment: Segment, *, asked: bool) -> list[Difference]:
+    """A name exchanged for a name, or a thing for another thing."""
     left, right = content(segment.one), content(segment.other)
-    if not left or not right or max(len(left), len(right)) > _LONG_PHRASE:
+    if not left or not right or max(len(left), len(right)) > _LONG_NAME:
         return []
     if _coded(left, right):
         return [_difference(DifferenceKind.NUMBER, one, other, left, right)]
     left, right = [t for t in left if t.kind not in _VALUES], [t for t in right if t.kind not in _VALUES]
-    if not left or not right:
+    if not left or not right or same_phrase(left, right, one.text, other.text):
         return []
-    names = any(token.kind is TokenKind.NAME for token in (*left, *right))
-    if _same_phrase(left, right, names):
-        return []
-    if names:
+    names = [any(token.kind is TokenKind.NAME for token in side) for side in (left, right)]
+    things = is_thing(segment.one, segment.before, one.text, named=any(names), predicate=asked) and is_thing(
+        segment.other, segment.other_before, other.text, named=any(names), predicate=asked
+    )
+    if all(names) or (things and any(names)):
         return [_difference(DifferenceKind.NAME, one, other, left, right)]
-    if _is_noun_place(one, segment, _NOUN_MARKERS | _PREDICATES if asked else _NOUN_MARKERS):
+    if things and (asked or max(len(left), len(right)) <= _LONG_PHRASE):
         return [_difference(DifferenceKind.PHRASE, one, other, left, right)]
     return []
 
@@ -220,33 +254,6 @@ def _coded(left: Sequence[Token], right: Sequence[Token]) -> bool:
     return any(token.kind is TokenKind.QUANTITY for token in left) != any(
         token.kind is TokenKind.QUANTITY for token in right
     ) and any(any(char.isdigit() for char in token.key) and token.kind is TokenKind.NAME for token in (*left, *right))
-
-
-def _same_phrase(left: Sequence[Token], right: Sequence[Token], names: bool) -> bool:
-    """Whether both sides say the same: one contains the other, or they are spellings or synonyms of one phrase."""
-    keys, other_keys = {token.key for token in left}, {token.key for token in right}
-    if keys <= other_keys or other_keys <= keys:
-        return True
-    compact, other_compact = "".join(t.key for t in left), "".join(t.key for t in right)
-    threshold = _SAME_NAME if names else _SAME_SPELLING
-    coded = (
-        any(char.isdigit() for char in compact + other_compact)
-        or compact.startswith("#")
-        and other_compact.startswith("#")
-    )
-    if not coded and fuzz.ratio(compact, other_compact) >= threshold:
-        return True
-    return same_meaning([token.key for token in left], [token.key for token in right])
-
-
-def _is_noun_place(one: Reading, segment: Segment, markers: frozenset[str]) -> bool:
-    """Whether the exchanged words stand for a thing: after an article, preposition or the like, or after a slash."""
-    run = segment.one
-    if any(token.key in markers for token in run[:1]):
-        return True
-    if one.text[: run[0].start].rstrip().endswith("/"):
-        return True
-    return any(token.key in markers for token in segment.before)
 
 
 def _difference(
@@ -263,4 +270,4 @@ def _difference(
 
 def _words(reading: Reading, tokens: Sequence[Token]) -> str:
     """The words as they are written, on one line."""
-    return " ".join(reading.text[tokens[0].start : tokens[-1].end].split()) if tokens else ""
+    return reading.words(tokens[0].start, tokens[-1].end) if tokens else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,16 +17,18 @@ from assistant.core.modes import QuestionKind
 from assistant.core.phrases import REFUSALS, conflict_lines, refusal
 from assistant.core.quotable import Quotable, introduces, quotables
 from assistant.core.relevance import Rated, rate
-from assistant.core.text import language, sentences
+from assistant.core.text import language, sentences, terms
 
-ANSWERABLE: Final = 0.5
+ANSWERABLE: Final = 0.55
 """Share of the question's weighted words that one passage has to cover before it counts as an answer."""
 
 _LONGEST_LIST: Final = 14
+_FULL: Final = 0.9
 _SAME: Final = 88.0
+_SAME_WORDS: Final = 0.75
 _NEEDS_BEFORE: Final = re.compile(
-    r"(?:this|that|these|those|they|it|its|he|she|such|however|also|otherwise|then|instead|therefore|so,|but|and|or|if so"
-    r"|in this case|the (?:former|latter|same))\b|[此这该其它]|他们|它们|因此|但是|但|所以|然而|否则|同时|另外",
+    r"(?:this|that|these|those|they|it|its|he|she|such|however|also|otherwise|then|instead|therefore|so,|but|and|or"
+    r"|if so|in this case|the (?:former|latter|same))\b|[此这该其它]|他们|它们|因此|但是|但|所以|然而|否则|同时|另外",
     re.IGNORECASE,
 )
 
@@ -56,17 +58,26 @@ def extract(
     rated = rate(asked, quotables(evidence), [item.score for item in evidence])
     rated = [item for item in rated if not evidence[item.unit.evidence].flags] or rated
     best = max(rated, key=lambda item: item.score, default=None)
-    if best is None or best.coverage < ANSWERABLE:
-        return Extraction(refusal(reply_language), False, best.coverage if best else 0.0)
+    coverage = _answerability(asked, rated, best) if best else 0.0
+    if best is None or coverage < ANSWERABLE:
+        return Extraction(refusal(reply_language), False, coverage)
     touched = _touched(rated, evidence, conflicts)
     chosen = _choose(asked, rated, evidence, touched)
-    told = [conflict_lines(conflict, evidence, reply_language) for conflict in touched]
-    quoted = _compose([item.unit for item in rated], sorted(chosen))
-    return Extraction("\n\n".join([*told, *quoted]), True, best.coverage)
+    told = conflict_lines(touched, evidence, reply_language)
+    quoted = _compose(rated, chosen)
+    return Extraction("\n\n".join([*told, *quoted]), True, coverage)
 
 
-def improve(draft: str, question: str, found: Extraction) -> Extraction:
-    """A draft answer after more evidence was read: kept, replaced when it was a refusal, or continued with what is new."""
+def _answerability(asked: Asked, rated: Sequence[Rated], best: Rated) -> float:
+    """How much of the question is covered: by the best passage, or for summaries and comparisons by all together."""
+    if asked.kind not in (QuestionKind.SUMMARY, QuestionKind.COMPARISON):
+        return best.coverage
+    together = frozenset[str]().union(*(item.covered for item in rated))
+    return max(best.coverage, len(together) / max(1, len(asked.terms)))
+
+
+def improve(draft: str, found: Extraction) -> Extraction:
+    """A draft after more evidence was read: kept, replaced when it was a refusal, or continued with what is new."""
     draft = draft.strip()
     if not draft or draft in REFUSALS:
         return found
@@ -123,7 +134,8 @@ def _choose(asked: Asked, rated: Sequence[Rated], evidence: Sequence[Evidence], 
     if told:
         best = max(item.score for item in rated)
         ranked = [place for place in ranked if rated[place].score >= 0.95 * best][:1]
-    limit = 4 if asked.kind is QuestionKind.COMPARISON else 3
+    said_already = bool(ranked) and rated[ranked[0]].own > _FULL and not asked.listing
+    limit = 4 if asked.kind is QuestionKind.COMPARISON else 2 if said_already else 3
     return _with_company(rated, _best_few(rated, ranked, limit), asked.listing)
 
 
@@ -132,15 +144,23 @@ def _best_few(rated: Sequence[Rated], ranked: Sequence[int], limit: int) -> list
     chosen: list[int] = []
     for place in ranked:
         item, best = rated[place], rated[ranked[0]]
-        if len(chosen) >= limit or item.score < 0.6 * best.score:
+        if len(chosen) >= limit or item.score < 0.5 * best.score:
             break
         if any(_alike(item.unit.text, rated[other].unit.text) for other in chosen):
             continue
         uncovered = item.covered - frozenset[str]().union(*(rated[other].covered for other in chosen))
         beside = any(_beside(item.unit, rated[other].unit) for other in chosen)
-        if item.score >= (0.8 if beside else 0.92) * best.score or (uncovered and item.own >= 0.7 * best.own):
+        if any(_outdone(item, rated[other]) for other in chosen):
+            continue
+        enough = (0.5 if uncovered else 0.7) if beside else (0.8 if uncovered else 0.92)
+        if item.score >= enough * best.score and item.own >= 0.35 * best.own:
             chosen.append(place)
     return chosen
+
+
+def _outdone(one: Rated, other: Rated) -> bool:
+    """Whether a row or item says less of what is asked than another of the same list."""
+    return _same_list(one.unit, other.unit) and _is_listed(one.unit) and one.covered < other.covered
 
 
 def _beside(one: Quotable, other: Quotable) -> bool:
@@ -148,7 +168,11 @@ def _beside(one: Quotable, other: Quotable) -> bool:
 
 
 def _alike(one: str, other: str) -> bool:
-    return one in other or other in one or fuzz.ratio(one, other, score_cutoff=_SAME) > 0
+    """Whether two quotations say the same: one inside the other, nearly the same letters, or nearly the same words."""
+    if one in other or other in one or fuzz.ratio(one, other, score_cutoff=_SAME) > 0:
+        return True
+    few, many = sorted((set(terms(one)), set(terms(other))), key=len)
+    return len(few) >= 3 and len(few & many) >= _SAME_WORDS * len(many)
 
 
 def _one_per_section(rated: Sequence[Rated], ranked: Sequence[int], limit: int = 6) -> set[int]:
@@ -157,25 +181,33 @@ def _one_per_section(rated: Sequence[Rated], ranked: Sequence[int], limit: int =
     seen: dict[tuple[int, int], int] = {}
     for place in ranked:
         unit = rated[place].unit
-        if rated[place].score >= 0.5 * best and not introduces(unit.text):
+        if rated[place].covered and rated[place].score >= 0.3 * best and not introduces(unit.text):
             seen.setdefault((unit.evidence, unit.section), place)
     return set(list(seen.values())[:limit])
 
 
 def _with_company(rated: Sequence[Rated], chosen: Sequence[int], wants_list: bool) -> set[int]:
-    """The chosen with what they cannot stand without: the list under a lead, the lead of a fragment, the sentence before."""
+    """The chosen and what they cannot stand without: a lead's list, a fragment's lead, the sentence before."""
     units = [item.unit for item in rated]
     kept: set[int] = set()
     for place in chosen:
         kept.add(place)
         unit = units[place]
-        if introduces(unit.text):
-            kept.update(_children(units, place))
-        if unit.kind in (BlockKind.ITEM, BlockKind.ROW) and wants_list:
+        kept.update(_children(units, place))
+        if _is_listed(unit) and wants_list:
             kept.update(_whole_list(units, place))
+        elif unit.kind is BlockKind.ITEM and unit.parent is not None and _needs_lead(units, place, chosen):
+            kept.add(unit.parent)
         elif unit.kind is BlockKind.PROSE and _NEEDS_BEFORE.match(unit.text):
             kept.update(_before(units, place))
     return kept
+
+
+def _needs_lead(units: Sequence[Quotable], place: int, chosen: Collection[int]) -> bool:
+    """Whether a list item says too little by itself: a fragment, or one of several items of the list."""
+    unit = units[place]
+    fragment = unit.text[-1] not in ".!?。！？" or len(unit.text.encode("utf-8", "replace")) < 48
+    return fragment or any(units[other].parent == unit.parent for other in chosen if other != place)
 
 
 def _children(units: Sequence[Quotable], place: int) -> list[int]:
@@ -218,10 +250,18 @@ def _before(units: Sequence[Quotable], place: int) -> list[int]:
     return [place - 1] if same else []
 
 
-def _compose(units: Sequence[Quotable], places: Sequence[int]) -> list[str]:
-    """The paragraphs of the answer: sentences of one block run on, list items and rows stand on lines of their own."""
+def _compose(rated: Sequence[Rated], chosen: Collection[int]) -> list[str]:
+    """The paragraphs of the answer, the best section first, each section in the order of its document.
+
+    Sentences of one block run on, list items and rows stand on lines of their own.
+    """
+    units = [item.unit for item in rated]
+    best: dict[tuple[int, int], float] = {}
+    for place in chosen:
+        section = (units[place].evidence, units[place].section)
+        best[section] = max(best.get(section, 0.0), rated[place].score)
     runs: list[list[Quotable]] = []
-    for place in places:
+    for place in sorted(chosen, key=lambda at: (-best[units[at].evidence, units[at].section], at)):
         if runs and _runs_on(runs[-1][-1], units[place]):
             runs[-1].append(units[place])
         else:
@@ -230,9 +270,9 @@ def _compose(units: Sequence[Quotable], places: Sequence[int]) -> list[str]:
 
 
 def _runs_on(last: Quotable, unit: Quotable) -> bool:
-    if last.evidence != unit.evidence or _is_listed(last) != _is_listed(unit):
+    if (last.evidence, last.section) != (unit.evidence, unit.section) or _is_listed(last) != _is_listed(unit):
         return False
-    return last.section == unit.section if _is_listed(unit) else last.block == unit.block
+    return _is_listed(unit) or last.block == unit.block
 
 
 def _is_listed(unit: Quotable) -> bool:

@@ -10,14 +10,13 @@ from typing import Final
 
 from assistant.core.dates import Moment, MomentKind, moments
 from assistant.core.quantities import Quantity, comparable, quantities, same_amount
-from assistant.core.text import CJK
 from assistant.core.units import Dimension
 
 _DIGIT: Final = re.compile(r"\d")
 _BARE: Final = re.compile(r"\d+(?:[.,]\d+)*")
 _MAYBE: Final = re.compile(
     r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty|half|hundred|thousand|[mb]illion|dozen"
-    r"|noon|midnight|\w+day|jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec|january|february|march|april|august"
+    r"|noon|midnight|\w+day|jan|feb|mar|apr|(?-i:May)|june?|july?|aug|sept?|oct|nov|dec|january|february|march|april|august"
     r"|september|october|november|december)\b|[〇零一二两三四五六七八九十百千万亿]",
     re.IGNORECASE,
 )
@@ -113,22 +112,3 @@ def _has_rival(one: Quantity | Moment, claim: Figures, evidence: Figures) -> boo
         and not _has_quantity(other, (claim,))
         for other in evidence.quantities
     )
-
-
-_DENIAL: Final = re.compile(
-    rf"""\b(?:not|never|cannot|without|neither|nor|none|no|prohibited|forbidden|unable|n['’]t)\b|(?<=[a-z])n['’]t\b
-       |不得|不能|不可以?|不会|不应|不需|不用|不必|无需|无须|禁止|严禁|没有|未(?!来|必)|不(?=[{CJK}])(?!同|仅|但|论|断|久|管|过|足|便|好)|没(?=[{CJK}])""",
-    re.VERBOSE | re.IGNORECASE,
-)
-_NO_DENIAL: Final = re.compile(
-    r"\s*(?:only|just|merely|(?:be\s+)?(?:more|less|fewer|later|earlier|longer|greater|higher|lower)\s+than|(?:to\s+)?exceed\w*|least|limited\s+to"
-    r"|matter|doubt|later)\b|^(?:得|能|可|会|应)?(?:超过|少于|低于|多于|高于|晚于|早于|大于|小于|限于|只是?|仅)",
-    re.IGNORECASE,
-)
-
-
-def denials(text: str) -> list[int]:
-    """Where the negations of a text end; bounds ("no more than", "不超过") and "not only" are no negations."""
-    return [
-        match.end() for match in _DENIAL.finditer(text) if not _NO_DENIAL.match(text[match.end() : match.end() + 24])
-    ]

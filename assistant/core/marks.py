@@ -1,7 +1,8 @@
 """Marks: take out the citation marks that a model writes by itself, while its answer streams.
 
-Known forms: [1], [1, 2], [1-3], [^1], 【1】, 【证据1】, 【12†source】, [e1234567890], (evidence 2), （来源：e1234567890）. Ordinary brackets
-stay: [sic], [2024], (1), [text](url), [text][1], [1]: url, array[0], and everything inside code.
+Known forms: [1], [1, 2], [1-3], [^1], 【1】, 【证据1】, 【12†source】, [e1234567890], (evidence 2) and
+（来源：e1234567890）. Ordinary brackets stay: [sic], [2024], (1), [text](url), [text][1], [1]: url,
+array[0], and everything inside code.
 """
 
 from __future__ import annotations
@@ -14,9 +15,7 @@ from assistant.core.citations import MarkHint
 LONGEST_HELD: Final = 40
 """No more characters than this are ever held back."""
 
-_KEY: Final = (
-    r"(?:evidences?|sources?|passages?|documents?|docs?|refs?|references?|citations?|cite|id|证据|来源|文档|资料|参考|引用|出处|段落|编号)"
-)
+_KEY: Final = r"(?:evidences?|sources?|passages?|documents?|docs?|refs?|references?|citations?|cite|id|证据|来源|文档|资料|参考|引用|出处|段落|编号)"
 _KEY_IN_ROUND: Final = r"(?:evidences?|sources?|passages?|citations?|证据|来源|资料|参考|引用|出处)"
 _LEAD: Final = r"(?:(?:see|from|per|cf\.?|参见|见|来自)\s?)?"
 _LABEL: Final = r"(?:[1-9]\d?|e[0-9a-f]{10})"
@@ -41,10 +40,11 @@ _MARK: Final = re.compile(
 _ONE_LABEL: Final = re.compile(r"(?<![0-9A-Za-z:])(e[0-9a-f]{10}|[1-9]\d?)(?![0-9])", re.IGNORECASE)
 _RANGE: Final = re.compile(r"(\d{1,2}) ?[-–~] ?(\d{1,2})")
 _OPEN: Final = "[【［(（"
-_WORDS: Final = (
-    "evidences sources passages documents docs refs references citations cite id see from per cf. and "
-    "证据 来源 文档 资料 参考 引用 出处 段落 编号 参见 见 来自 和"
-).split()
+_KEY_WORDS: Final = """
+evidences sources passages documents docs refs references citations cite id see from per cf. and
+证据 来源 文档 资料 参考 引用 出处 段落 编号 参见 见 来自 和
+"""
+_WORDS: Final = tuple(_KEY_WORDS.split())
 _PIECE: Final = re.compile(r"[A-Za-z.]+|[一-鿿]+|\d+|e[0-9a-f]+", re.IGNORECASE)
 _PLAIN: Final = frozenset(" ,，、;；&-–~^:：#.")
 _LOOK_AHEAD: Final = 2
@@ -128,7 +128,7 @@ class MarkScanner:
 
 
 class _CodeState:
-    """Whether the text stands inside a code span or a fenced block (CommonMark 0.31, simplified: a span ends with its line)."""
+    """Whether the text stands in a code span or a fenced block (CommonMark 0.31; here a span ends with its line)."""
 
     def __init__(self) -> None:
         self.inside = False
@@ -182,7 +182,10 @@ def _may_become_mark(held: str) -> bool:
 def _is_part(piece: str) -> bool:
     if piece.isascii() and (piece.isdigit() or re.fullmatch("e[0-9a-f]{0,10}", piece)):
         return True
-    return any(word.startswith(piece) for word in _WORDS) or re.fullmatch("[a-f.]+|.*(?:证据|来源|文档|资料)", piece) is not None
+    return (
+        any(word.startswith(piece) for word in _WORDS)
+        or re.fullmatch("[a-f.]+|.*(?:证据|来源|文档|资料)", piece) is not None
+    )
 
 
 def _labels(mark: str) -> list[str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Final
 
@@ -18,18 +20,56 @@ class Modality(StrEnum):
     NOT = "not"
 
 
-MODAL: Final = re.compile(
-    r"""(?P<must_not>\bcan['’]t\b|\b(?:must|may|can|could|shall|should)(?:\s+not\b|n['’]t\b|not\b)|\bmay\s+never\b|\bno\s+longer\s+(?:be\s+)?(?:allowed|permitted)\b
-            |\bnot\s+(?:be\s+)?(?:allowed|permitted)(?:\s+to)?\b|\b(?:prohibited|forbidden)\b
-            |不得(?!不)|不可以|不可(?!避|或|靠|能)|不能(?!不)|不应该?|不准|不许|不允许|严禁|禁止|请?勿(?!必))
-      | (?P<need_not>\b(?:do|does|did)(?:\s+not|n['’]t)\s+(?:need|have)\s+to\b|\bneed(?:\s+not|n['’]t)\b|\bno\s+need\s+to\b
-            |\bnot\s+(?:required|needed|necessary|mandatory)(?:\s+to)?\b|\boptional\b|不必|无需|无须|毋须|不需要?|不用|不要求|非必须)
-      | (?P<must>\b(?:must|shall)\b|\b(?:has|have|had|need|needs)\s+to\b|\b(?:required|obliged)\s+to\b|\b(?:mandatory|compulsory|required)\b
-            |必须|务必|须|应当|应(?!用|该|对|急|届|答|付|聘|有|收)|需要|需(?!求))
-      | (?P<should>\b(?:should|ought\s+to)\b|\brecommended\b|应该|建议|最好)
-      | (?P<may>\b(?:may|can)\b|\b(?:allowed|permitted)(?:\s+to)?\b|可以|允许|准许|有权|可(?!能|靠|见|是|惜|观|用性|行性|持续))
-      | (?P<not>\bnot\b|n['’]t\b|\b(?:no|never|without|neither|nor|none|cannot)\b
-            |没有|没|未(?!来|必)|不(?!同|仅|但|论|断|久|管|过|超过|少于|低于|多于|高于|大于|小于|足|到|动产|含|便|好)|无(?!论|线|障碍)|(?<!能)否(?!则))
+_PHRASES: Final = (
+    (
+        Modality.MUST_NOT,
+        "must not, mustn't, may not, may never, cannot, can not, can't, could not, couldn't, shall not, shan't, should not, "
+        "shouldn't, must never, can never, should never, not allowed, not allowed to, not be allowed to, not permitted, "
+        "not permitted to, not be permitted to, never allowed, no longer allowed, no longer permitted, prohibited, forbidden, "
+        "no longer be allowed",
+    ),
+    (
+        Modality.NEED_NOT,
+        "need not, needn't, do not need to, does not need to, do not have to, does not have to, don't need to, "
+        "doesn't need to, don't have to, doesn't have to, no need to, not required, not required to, not be required to, "
+        "not needed, not necessary, not necessary to, not mandatory, no longer required, no longer need to, optional",
+    ),
+    (
+        Modality.MUST,
+        "must, shall, has to, have to, had to, need to, needs to, required, required to, obliged to, mandatory, compulsory",
+    ),
+    (Modality.SHOULD, "should, ought to, recommended"),
+    (Modality.MAY, "may, can, allowed, allowed to, permitted, permitted to"),
+    (
+        Modality.NOT,
+        "not, no, never, without, neither, nor, none, no longer, don't, doesn't, didn't, isn't, aren't, wasn't, weren't, "
+        "won't, wouldn't, hasn't, haven't, hadn't",
+    ),
+)
+
+
+def _index() -> dict[str, list[tuple[tuple[str, ...], Modality]]]:
+    found: defaultdict[str, list[tuple[tuple[str, ...], Modality]]] = defaultdict(list)
+    for modality, listed in _PHRASES:
+        for phrase in listed.split(", "):
+            words = tuple(phrase.split())
+            found[words[0]].append((words, modality))
+    for phrases in found.values():
+        phrases.sort(key=lambda item: -len(item[0]))
+    return dict(found)
+
+
+_BY_FIRST: Final = _index()
+
+# 不 and 无 inside words that deny nothing (不同, 无论) and before bounds (不超过) are left out.
+_HAN: Final = re.compile(
+    r"""(?P<must_not>不得(?!不)|不可以|不可(?!避|或|靠|能)|不能(?!不)|不应该?|不准|不许|不允许|严禁|禁止|请?勿)
+      | (?P<need_not>不必|无需|无须|毋须|不需要?|不用|不要求|非必须)
+      | (?P<must>必须|务必|须|应当|应(?!用|该|对|急|届|答|付|聘|有|收)|需要|需(?!求))
+      | (?P<should>应该|建议|最好)
+      | (?P<may>可以|允许|准许|有权|可(?!能|靠|见|是|惜|观|用性|行性|持续))
+      | (?P<not>没有|没|未(?!来|必)|(?<!能)否(?!则)|无(?!论|线|障碍)
+            |不(?!同|仅|但|论|断|久|管|过|超过|得超过|少于|低于|多于|高于|大于|小于|足|到|动产|含|便|好))
     """,
     re.VERBOSE,
 )
@@ -49,15 +89,47 @@ _EXCLUSIVE: Final = frozenset(
 )
 _OPPOSITES: Final = frozenset(
     frozenset(pair.split("/"))
-    for pair in (
-        "includ/exclud before/after above/below enabl/disabl accept/reject increas/decreas approv/reject open/close "
-        "with/without start/end begin/end earliest/latest minimum/maximum always/never allow/forbid allow/prohibit "
-        "permit/prohibit permit/forbid requir/option mandatori/option paid/unpaid taxabl/nontax free/charg "
-        "inclus/exclus intern/extern public/privat manual/automat encourag/discourag "
-        "包括/不包括 之前/之后 以前/以后 以上/以下 免费/收费 带薪/无薪 允许/禁止 开放/关闭 公开/保密 内部/外部"
-    ).split()
+    for pair in [
+        "includ/exclud",
+        "enabl/disabl",
+        "accept/reject",
+        "increas/decreas",
+        "approv/reject",
+        "earliest/latest",
+        "minimum/maximum",
+        "alway/never",
+        "encourag/discourag",
+        "paid/unpaid",
+        "public/privat",
+        "manual/automat",
+        "taxabl/tax-fre",
+        "包括/不包括",
+        "之前/之后",
+        "以前/以后",
+        "以上/以下",
+        "免费/收费",
+        "带薪/无薪",
+        "开放/关闭",
+        "公开/保密",
+        "内部/外部",
+    ]
 )
 _NEGATIVE_PREFIX: Final = re.compile(r"(?:un|in|im|ir|non|dis)-?(\w{4,})")
+
+
+def modal_at(words: Sequence[str], place: int) -> tuple[int, Modality] | None:
+    """The longest modal expression that begins at a word: how many words it has and its force."""
+    for phrase, modality in _BY_FIRST.get(words[place], ()):
+        if tuple(words[place : place + len(phrase)]) == phrase:
+            return len(phrase), modality
+    return None
+
+
+def han_modals(text: str) -> Iterable[tuple[int, int, Modality]]:
+    """The modal expressions of a run of Chinese characters: start, end and force."""
+    for match in _HAN.finditer(text):
+        if match.lastgroup:
+            yield match.start(), match.end(), Modality(match.lastgroup)
 
 
 def exclusive(one: Modality, other: Modality) -> bool:

@@ -1,138 +1,146 @@
-"""Pairing: which statements of two passages are worth comparing.
+"""Pairing: which statements of two documents are worth comparing.
 
-An inverted index over the rarer terms finds pairs that share words without looking at every pair; two statements of two
-versions belong together when each is the other's nearest, so that neighbours in a list or table are not mixed up.
+Candidates come from an inverted index over the rarer terms of each statement (prefix filtering, Bayardo, Ma and
+Srikant 2007): two statements that share half of their terms share one of these. Two statements belong together when each
+is the other's nearest, so that neighbours in a list or table are not mixed up; a statement that stands word for word in
+the other document has nothing to be compared with.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import ceil
 from typing import Final
 
 from assistant.core.claims import statement_spans
 from assistant.core.evidence import Evidence
 from assistant.core.text import Span, terms
 
-_MIN_TERMS: Final = 2
 _NEAR: Final = 0.5
-_COMMON: Final = 0.25
-_MIN_COMMON: Final = 12
-_MARKS: Final = str.maketrans("", "", "*_`\"'“”‘’.,;:!?|。，；：！？、 \n\t")
+_PREFIX: Final = 2 / 3
+_MARKS: Final = str.maketrans("", "", "*_`\"'“”‘’.,;:!?|#()[]。，；：！？、（）— \n\t")
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement of one piece of evidence: its place in the document, its text and its content terms."""
+    """A statement of one piece of evidence: its place in the document, its text and its content terms.
+
+    `bare` is the text without marks and white space: equal for statements that differ in nothing else.
+    """
 
     evidence: Evidence
     span: Span
     text: str
     terms: frozenset[str]
-
-    @property
-    def bare(self) -> str:
-        """The text without marks and white space: equal for statements that differ in nothing else."""
-        return self.text.translate(_MARKS).lower()
+    bare: str
 
 
-def statements(evidence: Evidence) -> list[Statement]:
-    """The statements of the kept parts of a piece of evidence, in order."""
-    found: list[Statement] = []
-    for kept in evidence.kept:
-        for span, words in _parsed(evidence.quote(kept)):
-            place = span.shift(kept.start)
-            found.append(Statement(evidence, place, evidence.quote(place), words))
-    return found
+Side = tuple[Statement, ...]
+Pair = tuple[Statement, Statement]
+
+
+def statements(evidence: Sequence[Evidence]) -> Side:
+    """The statements of the kept parts of one document's evidence, in the order of the document, each once."""
+    found: dict[Span, Statement] = {}
+    for item in evidence:
+        for kept in item.kept:
+            for span, text, words, bare in _parsed(item.quote(kept)):
+                found.setdefault(span.shift(kept.start), Statement(item, span.shift(kept.start), text, words, bare))
+    return tuple(found[span] for span in sorted(found))
+
+
+def heading_terms(statement: Statement) -> frozenset[str]:
+    """The content terms of the section that a statement stands in."""
+    return _section_terms(statement.evidence.section)
+
+
+@lru_cache(maxsize=1024)
+def _section_terms(section: str) -> frozenset[str]:
+    return frozenset(terms(section))
 
 
 @lru_cache(maxsize=4096)
-def _parsed(text: str) -> tuple[tuple[Span, frozenset[str]], ...]:
-    return tuple((span, frozenset(terms(text[span.start : span.end]))) for span in statement_spans(text))
+def _parsed(text: str) -> tuple[tuple[Span, str, frozenset[str], str], ...]:
+    parts = ((span, text[span.start : span.end]) for span in statement_spans(text))
+    return tuple((span, part, frozenset(terms(part)), part.translate(_MARKS).lower()) for span, part in parts)
 
 
-def near_pairs(one: Sequence[Statement], other: Sequence[Statement]) -> list[tuple[Statement, Statement]]:
-    """The pairs of statements that are each other's nearest and share at least half of their terms.
+def near_pairs(sides: Sequence[Side]) -> Iterator[tuple[int, int, list[Pair]]]:
+    """For every two sides that have any: the pairs of statements that are each other's nearest.
 
-    Statements that stand word for word on the other side are taken out first: they agree.
+    They share at least half of their terms (Dice), or stand alone between statements that are the same on both sides.
     """
-    left, right = _without_twins(one, other)
-    scores = _overlaps(left, right)
-    best = {i: max(row.items(), key=lambda item: (item[1], -item[0])) for i, row in scores.items() if row}
-    columns: dict[int, tuple[float, int]] = {}
-    for i, row in scores.items():
-        for j, score in row.items():
-            columns[j] = max(columns.get(j, (0.0, 0)), (score, -i))
-    near = [
-        (left[i], right[j]) for i, (j, score) in sorted(best.items()) if score >= _NEAR and columns[j] == (score, -i)
+    scores = _scores(sides)
+    for one in range(len(sides)):
+        for other in range(one + 1, len(sides)):
+            pairs = _mutual(sides[one], sides[other], scores.get((one, other), {}))
+            pairs += [pair for pair in anchored_pairs(sides[one], sides[other]) if pair not in pairs]
+            if pairs:
+                yield one, other, pairs
+
+
+def _scores(sides: Sequence[Side]) -> dict[tuple[int, int], dict[tuple[int, int], float]]:
+    """The Dice overlap of all pairs of statements of two sides that reaches the threshold."""
+    frequency = Counter(term for side in sides for statement in side for term in statement.terms)
+    twins = _twins(sides)
+    index: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+    found: defaultdict[tuple[int, int], dict[tuple[int, int], float]] = defaultdict(dict)
+    for number, side in enumerate(sides):
+        for place, statement in enumerate(side):
+            rarest = sorted(statement.terms, key=lambda term: (frequency[term], term))
+            prefix = rarest[: ceil(_PREFIX * len(rarest))]
+            for at in dict.fromkeys(at for term in prefix for at in index[term] if at[0] != number):
+                partner = sides[at[0]][at[1]]
+                if number in twins[partner.bare] or at[0] in twins[statement.bare]:
+                    continue
+                score = _dice(partner.terms, statement.terms)
+                if score >= _NEAR:
+                    found[at[0], number][at[1], place] = score
+            for term in prefix:
+                index[term].append((number, place))
+    return found
+
+
+def _twins(sides: Sequence[Side]) -> dict[str, set[int]]:
+    """The sides on which each text stands word for word."""
+    found: defaultdict[str, set[int]] = defaultdict(set)
+    for number, side in enumerate(sides):
+        for statement in side:
+            found[statement.bare].add(number)
+    return found
+
+
+def _dice(one: frozenset[str], other: frozenset[str]) -> float:
+    whole = len(one) + len(other)
+    return 2 * len(one & other) / whole if whole else 0.0
+
+
+def _mutual(one: Side, other: Side, scores: dict[tuple[int, int], float]) -> list[Pair]:
+    """The pairs in which each statement is the nearest of the other; the earlier one where two are equally near."""
+    best: dict[int, tuple[float, int]] = {}
+    best_other: dict[int, tuple[float, int]] = {}
+    for (place, partner), score in scores.items():
+        best[place] = max(best.get(place, (0.0, 0)), (score, -partner))
+        best_other[partner] = max(best_other.get(partner, (0.0, 0)), (score, -place))
+    return [
+        (one[place], other[-partner])
+        for place, (score, partner) in sorted(best.items())
+        if best_other[-partner] == (score, -place)
     ]
-    return near + [pair for pair in anchored_pairs(one, other) if pair not in near]
 
 
-def anchored_pairs(one: Sequence[Statement], other: Sequence[Statement]) -> list[tuple[Statement, Statement]]:
+def anchored_pairs(one: Side, other: Side) -> list[Pair]:
     """Single statements that differ between two that are the same on both sides (or between one and the end)."""
-    texts, other_texts = [s.bare for s in one], [s.bare for s in other]
-    places = {text: place for place, text in enumerate(other_texts)}
+    places = {statement.bare: place for place, statement in enumerate(other)}
     pairs = []
-    for i, text in enumerate(texts):
-        if text in places:
+    for place, statement in enumerate(one):
+        if statement.bare in places or len(one) == 1:
             continue
-        before = places.get(texts[i - 1], -2) if i else -1
-        after = places.get(texts[i + 1], -2) if i + 1 < len(texts) else len(other_texts)
-        if after - before == 2 and before > -2 and (i or i + 1 < len(texts)):
-            pairs.append((one[i], other[before + 1]))
+        before = places.get(one[place - 1].bare, -2) if place else -1
+        after = places.get(one[place + 1].bare, -2) if place + 1 < len(one) else len(other)
+        if before > -2 and after - before == 2:
+            pairs.append((statement, other[before + 1]))
     return pairs
-
-
-def sharing_pairs(
-    one: Sequence[Statement], other: Sequence[Statement], least: float
-) -> list[tuple[Statement, Statement, float]]:
-    """All pairs whose terms agree to at least `least` (Dice), best first."""
-    found = [
-        (one[i], other[j], score)
-        for i, row in _overlaps(one, other).items()
-        for j, score in row.items()
-        if score >= least
-    ]
-    return sorted(found, key=lambda pair: (-pair[2], pair[0].span, pair[1].span))
-
-
-def _without_twins(one: Sequence[Statement], other: Sequence[Statement]) -> tuple[list[Statement], list[Statement]]:
-    texts, other_texts = {s.bare for s in one}, {s.bare for s in other}
-    return [s for s in one if s.bare not in other_texts], [s for s in other if s.bare not in texts]
-
-
-def _overlaps(one: Sequence[Statement], other: Sequence[Statement]) -> dict[int, dict[int, float]]:
-    """Dice overlap of the terms of every pair that shares at least one."""
-    index: defaultdict[str, list[int]] = defaultdict(list)
-    for j, statement in enumerate(other):
-        for term in statement.terms:
-            index[term].append(j)
-    scores: dict[int, dict[int, float]] = {}
-    for i, statement in enumerate(one):
-        shared = Counter(j for term in statement.terms for j in index.get(term, ()))
-        scores[i] = {j: 2 * count / (len(statement.terms) + len(other[j].terms)) for j, count in shared.items()}
-    return scores
-
-
-def related_evidence(found: Sequence[Sequence[Statement]]) -> Iterable[tuple[int, int]]:
-    """The pairs of passages that share enough rarer terms in some statement to be worth comparing."""
-    frequency: Counter[str] = Counter()
-    for passage in found:
-        frequency.update(set().union(*(s.terms for s in passage)) if passage else ())
-    limit = max(_MIN_COMMON, int(len(found) * _COMMON))
-    owners: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
-    for number, passage in enumerate(found):
-        for place, statement in enumerate(passage):
-            for term in statement.terms:
-                if 1 < frequency[term] <= limit:
-                    owners[term].append((number, place))
-    shared: Counter[tuple[int, int, int, int]] = Counter()
-    for places in owners.values():
-        for at, (number, place) in enumerate(places):
-            shared.update(
-                (number, other, place, other_place) for other, other_place in places[at + 1 :] if other != number
-            )
-    return sorted({(a, b) for (a, b, _, _), count in shared.items() if count >= _MIN_TERMS})

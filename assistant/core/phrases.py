@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Final
 
 from assistant.core.blocks import tidy
@@ -15,6 +16,10 @@ _REFUSAL: Final = {"en": "The documents do not answer this.", "zh": "根据现�
 REFUSALS: Final = frozenset(_REFUSAL.values())
 """Every sentence that says that the documents hold no answer."""
 
+_OPEN: Final = {
+    "en": "The documents disagree, and nothing decides between them:",
+    "zh": "文档的说法不一致，无法判断以哪个为准：",
+}
 _THANKS: Final = re.compile(r"\bthank|\bthx\b|谢|多谢", re.IGNORECASE)
 _FAREWELL: Final = re.compile(r"\b(?:good)?bye\b|再见|拜拜", re.IGNORECASE)
 _GREETING: Final = re.compile(
@@ -25,7 +30,7 @@ _SMALL_TALK: Final = {
     "en": {
         "thanks": "You're welcome. Ask me whenever you want to look something up in the documents.",
         "farewell": "Goodbye. I'm here when you want to look something up.",
-        "greeting": "Hello! Ask me a question, and I will look for the answer in the documents and show you where it stands.",
+        "greeting": "Hello! Ask me a question, and I will look for the answer in the documents and quote it.",
         "who": "I look up answers in your organisation's documents and quote the passages they rest on. "
         "I do not write freely: no language model is connected.",
         "other": "I can look up answers in the documents and quote them. Ask me a question about them.",
@@ -52,37 +57,38 @@ def small_talk(text: str, language: str) -> str:
     return _SMALL_TALK["zh" if language == "zh" else "en"][kind]
 
 
-def conflict_lines(conflict: Conflict, evidence: Sequence[Evidence], language: str) -> str:
-    """Both sides of a conflict, the preferred one first, each under a line that names its page and date."""
-    by_id = {item.id: item for item in evidence}
-    first, second = conflict.sides
-    if conflict.preferred == second.evidence:
-        first, second = second, first
-    chinese = language == "zh"
-    lines = [
-        _introduction(first, by_id[first.evidence], conflict, chinese, leads=True),
-        _quote(first),
-        "",
-        _introduction(second, by_id[second.evidence], conflict, chinese, leads=False),
-        _quote(second),
-    ]
-    if conflict.preferred is None:
-        lines.insert(
-            0,
-            "文档的说法不一致，无法判断以哪个为准。\n"
-            if chinese
-            else "The documents disagree, and nothing decides between them.\n",
-        )
-    return "\n".join(lines)
+def conflict_lines(conflicts: Sequence[Conflict], evidence: Sequence[Evidence], language: str) -> list[str]:
+    """A paragraph group for each pair of pages that disagree: both sides, the preferred one first, with their dates.
+
+    The line over each side ends with a colon and holds few words, so that nobody takes it for a claim of its own.
+    """
+    pairs: dict[tuple[str, str, Resolution], list[tuple[Claim, Claim]]] = {}
+    for conflict in conflicts:
+        first, second = conflict.sides
+        if conflict.preferred == second.evidence:
+            first, second = second, first
+        resolution = conflict.resolution if conflict.preferred else Resolution.UNRESOLVED
+        pairs.setdefault((first.evidence, second.evidence, resolution), []).append((first, second))
+    dates = {item.id: item.source.date for item in evidence}
+    return [_pair(resolution, claims, dates, language == "zh") for (_, _, resolution), claims in pairs.items()]
 
 
-def _introduction(claim: Claim, item: Evidence, conflict: Conflict, chinese: bool, *, leads: bool) -> str:
-    date = claim.date or item.source.date
-    when = f" ({date})" if date else ""
-    title = tidy(item.source.title)
+def _pair(
+    resolution: Resolution, claims: Sequence[tuple[Claim, Claim]], dates: Mapping[str, date | None], chinese: bool
+) -> str:
+    parts = [_OPEN["zh" if chinese else "en"]] if resolution is Resolution.UNRESOLVED else []
+    for side, leads in ((0, True), (1, False)):
+        said = sorted({pair[side] for pair in claims}, key=lambda claim: claim.span)
+        head = _introduction(said[0], dates[said[0].evidence], resolution, chinese, leads)
+        parts.append("\n".join([head, *dict.fromkeys(_quote(claim) for claim in said)]))
+    return "\n\n".join(parts)
+
+
+def _introduction(claim: Claim, dated: date | None, resolution: Resolution, chinese: bool, leads: bool) -> str:
+    day = claim.date or dated
     if chinese:
-        return f"{_chinese_side(conflict.resolution, leads)}《{title}》{when.strip()}写道："
-    return f"{_english_side(conflict.resolution, leads)}, “{title}”{when}, says:"
+        return f"{_chinese_side(resolution, leads)}{f'（{day}）' if day else ''}："
+    return f"{_english_side(resolution, leads)}{f' ({day})' if day else ''}:"
 
 
 def _english_side(resolution: Resolution, leads: bool) -> str:

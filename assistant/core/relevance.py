@@ -13,17 +13,21 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from assistant.core.asking import Asked
+from rapidfuzz import fuzz
+
+from assistant.core.asking import Asked, join_non
 from assistant.core.blocks import BlockKind
+from assistant.core.modes import QuestionKind
 from assistant.core.quotable import Quotable, introduces
 from assistant.core.text import terms
-from assistant.core.wordforms import related_words
+from assistant.core.wordforms import joined_forms, related_words
 
-_IN_CONTEXT: Final = 0.7
+_IN_CONTEXT: Final = 0.85
 _NEARBY: Final = 0.4
 _RELATED: Final = 0.75
 _PHRASE: Final = 0.2
-_PRIOR: Final = 0.08
+_PRIOR: Final = 0.1
+_SAME: Final = 90.0
 _LIGHT: Final = 0.6
 _TORN: Final = 0.2
 
@@ -59,7 +63,11 @@ def rate(asked: Asked, units: Sequence[Quotable], prior: Sequence[float]) -> lis
     """Rate every quotable, in their order. `prior` is the score of each piece of evidence, of any scale."""
     bags = _bags(units)
     vocabulary = frozenset[str]().union(*(bag.own | bag.context for bag in bags))
-    related = {term: related_words(term, vocabulary) for term in asked.terms}
+    short = {word: group for word, group in joined_forms(asked.terms).items() if word in vocabulary}
+    related = {
+        term: related_words(term, vocabulary).union(word for word, group in short.items() if term in group)
+        for term in asked.terms
+    }
     weights = _weights(asked, bags, related)
     top = max((abs(value) for value in prior), default=0.0) or 1.0
     return [
@@ -84,22 +92,22 @@ def _rated(
     }
     in_itself = sum(weights[term] * value for term, value in own.items())
     coverage = sum(weights[term] * max(own[term], around[term]) for term in asked.terms)
-    headed = sum(weights[term] * _match(term, bag.heading, related) for term in asked.terms)
+    headed = _agreement(asked, bag.heading, weights, related)
     phrase = _phrases(asked.pairs, bag.words)
-    together = max(phrase, _phrases(asked.pairs, bag.around))
+    together = max(phrase, 0.9 * _phrases(asked.pairs, bag.around))
     coverage -= _TORN * (1 - together) if asked.pairs else 0.0
-    score = 0.5 * in_itself + 0.5 * coverage + _PHRASE * phrase + _PRIOR * prior
+    score = 0.4 * in_itself + 0.6 * coverage + _PHRASE * together + _PRIOR * prior
     score += _form(asked, units, place, in_itself, headed)
     return Rated(units[place], coverage, in_itself, score, frozenset(term for term, value in own.items() if value > 0))
 
 
 def _bags(units: Sequence[Quotable]) -> list[_Bags]:
-    words = [tuple(terms(unit.text)) for unit in units]
+    words = [tuple(terms(join_non(unit.text))) for unit in units]
     contexts: dict[str, tuple[str, ...]] = {}
     for unit in units:
         for text in (unit.context, unit.heading):
             if text not in contexts:
-                contexts[text] = tuple(terms(text))
+                contexts[text] = tuple(terms(join_non(text)))
     return [
         _Bags(
             words[place],
@@ -150,21 +158,41 @@ def _phrases(pairs: Sequence[tuple[str, str]], words: Sequence[str]) -> float:
     return sum(pair in close for pair in pairs) / len(pairs)
 
 
+def _agreement(
+    asked: Asked, heading: frozenset[str], weights: Mapping[str, float], related: Mapping[str, frozenset[str]]
+) -> float:
+    """How well a heading is about the question: the harmonic mean of what it covers and of what it adds."""
+    recall = sum(weights[term] * _match(term, heading, related) for term in asked.terms)
+    shared = sum(_match(term, heading, related) > 0 for term in asked.terms)
+    precision = min(1.0, shared / max(1, len(heading)))
+    return 2 * recall * precision / (recall + precision) if recall and precision else 0.0
+
+
 def _form(asked: Asked, units: Sequence[Quotable], place: int, own: float, headed: float) -> float:
     """What the form of a quotable adds or takes: the kind of thing asked for, its place in a section, its length."""
     unit = units[place]
     value = 0.0
     if own > 0.2 or headed > 0.5:
-        value += 0.15 if asked.wants is not None and asked.wants.search(unit.text) else 0.0
-        value += 0.2 if asked.defines(unit.text) else 0.0
-        value += 0.08 if asked.negative and asked.denies(unit.text) else 0.0
+        value += 0.18 * asked.answers(unit.text)
+        value += 0.1 * asked.cued(unit.text)
+        value += 0.08 if asked.kind is QuestionKind.PROCEDURE and asked.instructs(unit.text) else 0.0
+        value += 0.2 if asked.defines(unit.text) and not introduces(unit.text) else 0.0
     first = place == 0 or (units[place - 1].section, units[place - 1].evidence) != (unit.section, unit.evidence)
-    value += 0.25 * headed if first and headed > 0.5 else 0.03 if first else 0.0
+    value += 0.06 * headed + (0.12 * headed + 0.02 if first else 0.0)
+    if place < 2 or units[place - 2].section != unit.section:
+        value += (
+            0.2
+            if len(asked.question.encode()) > 8 and fuzz.partial_ratio(asked.question, unit.heading) > _SAME
+            else 0.0
+        )
     size = len(unit.text.encode("utf-8", "replace"))
+    value -= min(0.12, 0.0004 * max(0, size - 200))
     leads = any(other.parent == place for other in units[place + 1 : place + 8])
-    if asked.listing and (unit.kind is BlockKind.ITEM or leads):
-        value += 0.1
-    value -= 0.12 if size < 24 or size > 900 else 0.0
+    if asked.listing and (leads or unit.marker.endswith(".")):
+        value += 0.08
+    if unit.kind is BlockKind.PROSE and unit.text[-1].isalnum():
+        value -= 0.1  # a heading that is not marked as one, or a cut sentence
+    value -= 0.12 if size < 24 else 0.0
     value -= 0.2 if unit.kind is BlockKind.CODE or unit.text.endswith(("?", "？")) else 0.0
     value -= 0.2 if introduces(unit.text) and not leads else 0.0
     return value

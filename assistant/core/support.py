@@ -1,99 +1,134 @@
-"""Support: how far the evidence carries a sentence, and how far it answers a question at all."""
+"""Support: how far the evidence answers a question, as a whole and sentence by sentence."""
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from assistant.core.alignment import EvidenceIndex, Grounding, Place, match_terms
-from assistant.core.figures import Figures, denials, figures, missing, rivals
+from assistant.core.alignment import EvidenceIndex, Unit, index_evidence
+from assistant.core.demands import ASKING, DEMANDS, NAMES, WANTED
+from assistant.core.evidence import Evidence
+from assistant.core.text import CJK, Span, terms
 
-SUPPORTED_FROM: Final = 0.45
-PARTIAL_FROM: Final = 0.25
-"""Scores from which a sentence counts as supported and as partly supported."""
-
-_FIGURE_COST: Final = 0.08
-_SAME_CLAIM: Final = 0.6
-_REACH: Final = 60
-_CLAUSE_END: Final = re.compile(r"[,;:.!?，；：。！？]")
-_DENYING: Final = frozenset({"prohibit", "forbidden", "unabl"})
+_CHINESE: Final = re.compile(f"[{CJK}]")
+_AROUND: Final = 0.5
+_FITTING: Final = 0.15
+_TOPICLESS: Final = 0.3
+_BASE: Final = 0.25
+_FOCUS: Final = 2.5
+_UNKNOWN_NAME: Final = 0.15
+_MOST_UNKNOWN: Final = 2
+_BEST_PIECES: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Support:
-    """How far the evidence carries one claim: score 0..1, and whether it says the contrary.
+class ScoredSentence:
+    """A sentence of the evidence and how well it answers a question (0..1); `piece` is the place of its evidence."""
 
-    `missing` counts figures of the claim that its places do not give: such a claim is never fully supported.
-    """
-
+    piece: int
+    evidence: str
+    span: Span
     score: float
-    contradicted: bool = False
-    missing: int = 0
 
 
-UNSUPPORTED: Final = Support(0.0)
+def rank_sentences(question: str, evidence: Sequence[Evidence]) -> list[ScoredSentence]:
+    """Every sentence of the evidence with how well it answers the question, best first, ties in order of the evidence.
 
-
-def support(claim: str, grounding: Grounding, index: EvidenceIndex) -> Support:
-    """Weigh a grounded claim: words covered, word order, figures, negation.
-
-    The score is the mean of coverage and order less a part for each figure that is missing from the places. A figure
-    of the same sort with another value, or a negation on one side only, turns a claim that matches well otherwise
-    into a contradicted one.
+    Counted are the words of the question in the sentence (rare ones more), less strongly those in its title, section
+    and neighbours, and whether it holds the kind of thing that is asked for (an amount, a time, a person, a place).
     """
-    if not grounding.places:
-        return UNSUPPORTED
-    stated = figures(claim)
-    shown = [_figures(place, index) for place in grounding.places]
-    absent = missing(stated, shown + [_context(place, index) for place in grounding.places]) if stated else ()
-    score = (grounding.covered + grounding.order) / 2 - _FIGURE_COST * len(absent)
-    against = _shared(grounding, index) >= _SAME_CLAIM and (
-        rivals(absent, stated, shown[0]) or _denied(claim, _text(grounding.places[0], index))
+    index = index_evidence(evidence)
+    scores = _sentence_scores(question, index)
+    scored = [
+        ScoredSentence(unit.piece, index.evidence[unit.piece].id, unit.span, round(score, 4))
+        for unit, score in zip(index.units, scores, strict=True)
+    ]
+    return sorted(scored, key=lambda each: (-each.score, each.piece, each.span))
+
+
+def _sentence_scores(question: str, index: EvidenceIndex) -> list[float]:
+    asked = _asked(question)
+    held = [_held(asked, unit, index) for unit in index.units]
+    headed = [_headed(asked, index, piece) for piece in range(len(index.evidence))]
+    weights = {term: _rarity(sum(term in each for each in held), len(held)) for term in asked}
+    total = sum(weights.values()) or 1.0
+    wanted = next((answer for form, answer in WANTED if form.search(question)), None)
+    scores: list[float] = []
+    for at, unit in enumerate(index.units):
+        near = headed[unit.piece] | _neighbours(held, index.units, at)
+        share = sum(weights[term] * (1.0 if term in held[at] else _AROUND if term in near else 0.0) for term in asked)
+        fits = _FITTING if wanted is not None and held[at] and wanted.search(unit.text) else 0.0
+        scores.append(min(1.0, share / total * (1 - _FITTING) + fits))
+    return scores
+
+
+def _rarity(seen: int, of: int) -> float:
+    """Inverse document frequency over the sentences shown (Sparck Jones 1972), never zero."""
+    return math.log(1 + of / (0.5 + seen))
+
+
+def _neighbours(held: Sequence[frozenset[str]], units: Sequence[Unit], at: int) -> frozenset[str]:
+    """The terms of the sentences before and after, within one part of one piece of evidence."""
+    around = (place for place in (at - 1, at + 1) if 0 <= place < len(units))
+    here = units[at].piece, units[at].part
+    return frozenset().union(*(held[place] for place in around if (units[place].piece, units[place].part) == here))
+
+
+def _asked(question: str) -> list[str]:
+    """The content words of a question, once each, in order; words that only ask are left out where others remain."""
+    found = list(dict.fromkeys(terms(question)))
+    return [term for term in found if term not in ASKING] or found
+
+
+def _headed(asked: Sequence[str], index: EvidenceIndex, piece: int) -> frozenset[str]:
+    """The terms of the question in the title and section of a piece of evidence."""
+    item = index.evidence[piece]
+    heading = f"{item.source.title} {item.section}"
+    known = frozenset(terms(heading))
+    return frozenset(term for term in asked if term in known or (_CHINESE.match(term) and term in heading))
+
+
+def _held(asked: Sequence[str], unit: Unit, index: EvidenceIndex) -> frozenset[str]:
+    """The terms of the question that a sentence holds; Chinese words are looked for as they stand, not cut anew."""
+    return frozenset(
+        term
+        for term in asked
+        if term in unit.places
+        or (term in unit.text if _CHINESE.match(term) else any(other in unit.places for other in index.related(term)))
     )
-    return Support(min(1.0, max(0.0, score)), against, len(absent))
 
 
-def _text(place: Place, index: EvidenceIndex) -> str:
-    return " ".join(unit.text for unit in index.units[place.first : place.last + 1])
+def answerability(question: str, evidence: Sequence[Evidence]) -> float:
+    """How likely the evidence answers a standalone question at all, 0..1; 0 without evidence.
+
+    The share of the question's words that the two best pieces of evidence hold, and all sentences on average; less
+    what the question demands beyond its topic: a yes or no, a reason, an amount, "other" or "latest" things, a name or
+    number that the evidence never mentions, a word that points at something not named. How many pieces there are is
+    not used.
+    """
+    index = index_evidence(evidence)
+    asked = _asked(question)
+    if not index.units:
+        return 0.0
+    topic = _topic(asked, index) if asked else _TOPICLESS
+    return min(1.0, max(0.0, _BASE + topic - _demand(question, index)))
 
 
-def _figures(place: Place, index: EvidenceIndex) -> Figures:
-    return figures(_text(place, index))
+def _topic(asked: Sequence[str], index: EvidenceIndex) -> float:
+    """How far the evidence is about what the question is about, 0..1."""
+    held = [_held(asked, unit, index) for unit in index.units]
+    pieces = {unit.piece: _headed(asked, index, unit.piece) for unit in index.units}
+    for unit, found in zip(index.units, held, strict=True):
+        pieces[unit.piece] |= found
+    best = sorted((len(found) / len(asked) for found in pieces.values()), reverse=True)[:_BEST_PIECES]
+    focus = sum(len(found) for found in held) / len(held) / len(asked)
+    return 0.5 * sum(best) / len(best) + 0.5 * min(1.0, _FOCUS * focus)
 
 
-def _context(place: Place, index: EvidenceIndex) -> Figures:
-    """The figures of the title and section a place stands under, and the date of its document."""
-    item = index.evidence[index.units[place.first].piece]
-    spoken = item.source.date.isoformat() if item.source.date else ""
-    return figures(f"{item.source.title}\n{item.section}\n{spoken}")
-
-
-def _shared(grounding: Grounding, index: EvidenceIndex) -> float:
-    """The share of the claim's words, figures apart, that stand in its best place."""
-    place = grounding.places[0]
-    held = {term for unit in index.units[place.first : place.last + 1] for term in unit.places}
-    about = {term for term in grounding.terms if not any(char.isdigit() for char in term)}
-    return len(about & held) / len(about) if about else 0.0
-
-
-def _denied(claim: str, shown: str) -> bool:
-    """Whether one side denies what the other states: the same word always negated here and never negated there."""
-    return bool(_negated(claim) & _stated(shown)) or bool(_negated(shown) & _stated(claim))
-
-
-def _negated(text: str) -> frozenset[str]:
-    return frozenset(term for term in (_target(text, at) for at in denials(text)) if term)
-
-
-def _target(text: str, at: int) -> str | None:
-    """The word a negation that ends at `at` falls on: the next content word of the clause, else the one before."""
-    after = match_terms(_CLAUSE_END.split(text[at : at + _REACH], maxsplit=1)[0])
-    if after:
-        return after[0]
-    before = match_terms(_CLAUSE_END.split(text[max(0, at - _REACH) : at])[-1])
-    return before[-2] if len(before) > 1 and before[-1] in _DENYING else before[-1] if before else None
-
-
-def _stated(text: str) -> frozenset[str]:
-    return frozenset(match_terms(text)) - _negated(text)
+def _demand(question: str, index: EvidenceIndex) -> float:
+    text = " ".join(unit.text for unit in index.units).lower()
+    unknown = sum(name.lower() not in text for name in set(NAMES.findall(question)))
+    return sum(cost for form, cost in DEMANDS if form.search(question)) + min(_MOST_UNKNOWN, unknown) * _UNKNOWN_NAME

@@ -24,18 +24,54 @@ class Dimension(StrEnum):
 NUMBER_WORDS: Final = {
     word: value
     for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen".split()
+        [
+            "zero",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+            "thirteen",
+            "fourteen",
+            "fifteen",
+            "sixteen",
+            "seventeen",
+            "eighteen",
+            "nineteen",
+        ]
     )
 } | {"dozen": 12}
 TENS: Final = {
     word: value * 10
-    for value, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2)
+    for value, word in enumerate(
+        ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], start=2
+    )
 }
 ORDINAL_WORDS: Final = {
     word: value
     for value, word in enumerate(
-        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), start=1
+        [
+            "first",
+            "second",
+            "third",
+            "fourth",
+            "fifth",
+            "sixth",
+            "seventh",
+            "eighth",
+            "ninth",
+            "tenth",
+            "eleventh",
+            "twelfth",
+        ],
+        start=1,
     )
 }
 MAGNITUDES: Final = {
@@ -61,7 +97,7 @@ CURRENCIES: Final = {
     "¥": "CNY",
     "￥": "CNY",
     "RMB": "CNY",
-} | {code: code for code in "USD EUR GBP CNY JPY CHF CAD AUD HKD".split()}
+} | {code: code for code in ["USD", "EUR", "GBP", "CNY", "JPY", "CHF", "CAD", "AUD", "HKD"]}
 
 _DAY: Final = 86400.0
 # Months and years have their mean length (Gregorian calendar); a working week has five days.

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from typing import Final
 
 from assistant.core.synonyms import same_meaning
 from assistant.core.text import CJK, stem
 
 # Forms that a stemmer does not bring together; common verbs and nouns of office English.
-_IRREGULAR: Final = (
-    "lose lost loss|pay paid|take took taken|make made|buy bought|write wrote written|send sent|hold held|meet met"
-    "|choose chose chosen|give gave given|spend spent|keep kept|tell told|sell sold|build built|bring brought|begin began begun"
-    "|get got gotten|find found|know knew known|see saw seen|speak spoke spoken|break broke broken|drive drove driven"
-    "|teach taught|think thought|leave left|lead led|feel felt|say said|run ran|win won|grow grew grown|wear wore worn"
-    "|steal stole stolen|child children|person people|man men|woman women|die death dead|sick ill illness|approve approval"
-    "|weekly week|daily day|monthly month|yearly annual year|hourly hour|pregnant pregnancy|marry marriage|deadline due"
+_IRREGULAR: Final = """
+lose lost loss|pay paid|take took taken|make made|buy bought|write wrote written|send sent|hold held|meet met
+choose chose chosen|give gave given|spend spent|keep kept|tell told|sell sold|build built|bring brought|begin began
+get got gotten|find found|know knew known|see saw seen|speak spoke spoken|break broke broken|drive drove driven
+teach taught|think thought|leave left|lead led|feel felt|say said|run ran|win won|grow grew grown|wear wore worn
+steal stole stolen|child children|person people|man men|woman women|die death dead|sick ill illness|approve approval
+weekly week|daily day|monthly month|yearly annual year|hourly hour|pregnant pregnancy|marry marriage|deadline due
+"""
+_FORMS: Final = tuple(
+    frozenset(stem(word) for word in group.split()) for group in _IRREGULAR.replace("\n", "|").split("|")
 )
-_FORMS: Final = tuple(frozenset(stem(word) for word in group.split()) for group in _IRREGULAR.split("|"))
 _OTHER_FORMS: Final = {word: group - {word} for group in _FORMS for word in group}
+_ENDING_LIST: Final = """
+s es ed ing er or abl ibl al ment ion ation ati at iv li ness ist ism i e y anc enc ant ent ful less t ee ship ur i'
+"""
+_ENDINGS: Final = frozenset(_ENDING_LIST.split())
 _CHINESE: Final = re.compile(f"[{CJK}]")
 
 
@@ -32,6 +38,18 @@ def related_words(term: str, vocabulary: Set[str]) -> frozenset[str]:
     return frozenset(found)
 
 
+def joined_forms(words: Sequence[str]) -> dict[str, frozenset[str]]:
+    """The acronyms and closed compounds of neighbouring words, with the words each stands for: "ppl", "timesheet"."""
+    found = {}
+    for size in range(2, 6):
+        for start in range(len(words) - size + 1):
+            group = words[start : start + size]
+            if all(word[0].isalpha() and word.isascii() for word in group):
+                found["".join(word[0] for word in group)] = frozenset(group)
+                found["".join(group)] = frozenset(group)
+    return found
+
+
 def is_form_of(one: str, other: str) -> bool:
     """Whether two terms look like forms of one word: "bill" and "billabl", 年假 and 年休假."""
     short, long = sorted((one, other), key=len)
@@ -39,7 +57,7 @@ def is_form_of(one: str, other: str) -> bool:
         return False
     if _CHINESE.match(short):
         return len(long) <= len(short) + 2 and _is_subsequence(short, long)
-    return len(short) >= 4 and len(short) * 2 >= len(long) and long.startswith(short)
+    return len(short) >= 4 and long.startswith(short) and long[len(short) :] in _ENDINGS
 
 
 def _is_subsequence(short: str, long: str) -> bool:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import ceil
 from typing import Final
 
 from assistant.core.text import CJK, Span, index_terms, sentences
@@ -57,7 +58,7 @@ class _Part:
 
 
 def chunk(parsed: Parsed, title: str, size: ChunkSize | None = None) -> tuple[ChunkDraft, ...]:
-    """The chunks of a document in order. `section` is the heading path from the title down; see the module for the rest."""
+    """The chunks of a document in order, as the module says; `section` is the heading path from the title down."""
     size = size or ChunkSize()
     parts = [part for section in _sections(_units(parsed, size)) for part in _cut(section, size)]
     return tuple(_draft(parsed, part, title) for part in _together(parts, size))
@@ -70,7 +71,7 @@ def _width(text: str) -> int:
 def _units(parsed: Parsed, size: ChunkSize) -> Iterator[_Unit]:
     """The text cut at the start of every sentence, each unit with the block it begins in."""
     text = parsed.text
-    starts = [0, *_starts(text, size)[1:], len(text)]
+    starts = [0, *(_line_start(text, start) for start in _starts(text, size)[1:]), len(text)]
     place, before = 0, -1
     for start, end in pairwise(starts):
         while place + 1 < len(parsed.blocks) and parsed.blocks[place + 1].span.start <= start:
@@ -79,16 +80,25 @@ def _units(parsed: Parsed, size: ChunkSize) -> Iterator[_Unit]:
         before = place
 
 
+def _line_start(text: str, start: int) -> int:
+    """The start of the line when only blanks stand before: the indentation of an item belongs to it."""
+    place = start
+    while place > 0 and text[place - 1] in " \t":
+        place -= 1
+    return place if place == 0 or text[place - 1] == "\n" else start
+
+
 def _starts(text: str, size: ChunkSize) -> list[int]:
-    """Where sentences start. One of many times the target is no sentence (a data dump, a key) and is cut at white space."""
+    """Where sentences start. One many times as long as the target is a data dump and is cut at white space."""
     most = size.target * _SENTENCE_TARGETS
     starts: list[int] = []
     for span in sentences(text):
         starts.append(span.start)
         place = span.start
         while span.end - place > most:
-            gap = max(text.rfind(" ", place + most // 2, place + most), text.rfind("\n", place + most // 2, place + most))
-            place = gap + 1 if gap >= 0 else place + most
+            near, far = place + most // 2, place + most
+            gap = max(text.rfind(" ", near, far), text.rfind("\n", near, far))
+            place = gap + 1 if gap >= 0 else far
             starts.append(place)
     return starts or [0]
 
@@ -113,7 +123,7 @@ def _begins(unit: _Unit) -> bool:
 def _cut(section: _Part, size: ChunkSize) -> Iterator[_Part]:
     """A section in parts of about equal width, none far over the target unless one sentence is."""
     total = section.width
-    pieces = max(1, round(total / size.target)) if total > size.target * 1.25 else 1
+    pieces = ceil(total / size.target) if total > size.target * 1.2 else 1
     aim = total / pieces
     run: list[_Unit] = []
     width = 0
@@ -148,12 +158,25 @@ def _holds_on(last: _Unit, after: _Unit) -> bool:
 def _together(parts: list[_Part], size: ChunkSize) -> list[_Part]:
     """Put small parts together with the part before them, as long as they share a parent and the target allows it."""
     merged: list[_Part] = []
-    for part in parts:
+    for part in _led_by_headings(parts):
         if merged and _may_join(merged[-1], part, size):
             before = merged.pop()
             part = _Part(before.units + part.units, _shared(before.path, part.path))
         merged.append(part)
     return merged
+
+
+def _led_by_headings(parts: list[_Part]) -> Iterator[_Part]:
+    """A heading without text of its own goes with the section below it."""
+    bare: tuple[_Unit, ...] = ()
+    for part, after in zip(parts, [*parts[1:], None], strict=True):
+        units = bare + part.units
+        leads = all(unit.block.kind is Kind.HEADING for unit in part.units)
+        if leads and after is not None and after.path[: len(part.path)] == part.path and len(units) < 8:
+            bare = units
+        else:
+            yield _Part(units, part.path)
+            bare = ()
 
 
 def _may_join(before: _Part, part: _Part, size: ChunkSize) -> bool:

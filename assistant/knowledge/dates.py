@@ -20,7 +20,7 @@ _WRITTEN: Final = tuple(
         rf"(?P<y>\d{{4}})\.(?P<m>\d{{1,2}})\.(?P<d>\d{{1,2}}){_TAIL}",
         r"(?:D:)?(?P<y>(?:19|20)\d\d)(?P<m>\d\d)(?P<d>\d\d)(?:\d{2,6}.*|T.*|$)",
         r"(?P<y>\d{4})\s*年\s*(?P<m>\d{1,2})\s*月(?:\s*(?P<d>\d{1,2})\s*[日号])?.*",
-        rf"(?P<y>\d{{4}})-(?P<m>\d{{1,2}})$",
+        r"(?P<y>\d{4})-(?P<m>\d{1,2})$",
         rf"(?:[a-z]{{3,9}},?\s+)?(?P<d>\d{{1,2}})(?:st|nd|rd|th)?[\s-]+(?:of\s+)?{_MONTH}[\s,-]+(?P<y>\d{{4}}){_TAIL}",
         rf"(?:[a-z]{{3,9}},?\s+)?{_MONTH}\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<y>\d{{4}}){_TAIL}",
         rf"{_MONTH},?\s+(?P<y>\d{{4}})$",
@@ -32,8 +32,9 @@ _NUMERIC: Final = re.compile(rf"(\d{{1,2}})[/.-](\d{{1,2}})[/.-](\d{{4}}){_TAIL}
 def parse_date(text: str) -> date | None:
     """The date a text states at its start, or None when there is none or it can be read in two ways.
 
-    Read are ISO 8601 (also year and month, as the first of the month), 2024/3/1, 2024年3月1日, 1 March 2024, March 1, 2024
-    and the stamps of PDF. 13/04/2021 has one reading; 03/04/2021 has two and gives None. A year alone gives None.
+    Read are ISO 8601 (also year and month, as the first of the month), 2024/3/1, 2024年3月1日, 1 March 2024,
+    March 1, 2024 and the stamps of PDF. 13/04/2021 has one reading; 03/04/2021 has two and gives None, as does a
+    year alone.
     """
     text = text.strip()[:80]
     for pattern in _WRITTEN:

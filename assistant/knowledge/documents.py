@@ -1,8 +1,8 @@
 """What a parser gives back: one clean text, and blocks that say which span of it is a heading, a row, an item.
 
 Parsers emit `Piece`s in reading order. `assemble` joins them into the text that is stored, cited and never changed
-again: paragraphs separated by an empty line, headings as `## `, list items as `- `, table rows as `| a | b |`. Words are
-never changed; only white space, invisible characters and markup go.
+again: paragraphs separated by an empty line, headings as `## `, list items as `- `, table rows as `| a | b |`. Words
+are never changed; only white space, invisible characters and markup go.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def readable(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    """One line of running text: every run of white space is one space, none between two Chinese characters at a break."""
+    """One line of running text: every run of white space is one space; a break between Chinese characters is none."""
     return " ".join(_CJK_BREAK.sub("", text).split())
 
 

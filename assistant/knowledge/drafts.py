@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from assistant.core.access import EVERYONE
 from assistant.core.evidence import Authority
 from assistant.interfaces import DocumentDraft
 from assistant.knowledge.chunking import ChunkSize, chunk
-from assistant.knowledge.documents import Limits
+from assistant.knowledge.documents import Limits, refuse
 from assistant.knowledge.metadata import Properties, family
 from assistant.knowledge.parsers import parse
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What is known from outside the file: `options` win over its front matter, `sidecar` stands behind it, `file` is last."""
+    """What is known from outside a file: `options` win over its front matter, `sidecar` is next, `file` is last."""
 
     options: Properties = field(default_factory=Properties)
     sidecar: Properties = field(default_factory=Properties)
@@ -55,6 +55,30 @@ def draft(
         family=family(uri),
         owner=known.owner,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkPreview:
+    """A chunk as a person looks at it."""
+
+    section: str
+    page: int | None
+    text: str
+
+
+def parse_document(path: Path, *, limits: Limits | None = None) -> DocumentDraft:
+    """Read one file as an ingest without sidecars and options would. Blocking; raises BadDocument."""
+    limits = limits or Limits()
+    if path.stat().st_size > limits.bytes:
+        raise refuse("too_large", f"more than {limits.bytes} bytes")
+    return draft(path.read_bytes(), path.name, limits=limits)
+
+
+def chunk_preview(document: DocumentDraft) -> list[ChunkPreview]:
+    """The chunks of a draft with their text."""
+    return [
+        ChunkPreview(one.section, one.page, document.text[one.span.start : one.span.end]) for one in document.chunks
+    ]
 
 
 def stem_title(uri: str) -> str:

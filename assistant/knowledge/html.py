@@ -18,17 +18,23 @@ from assistant.knowledge.documents import Kind, Limits, Piece, fold, refuse, tab
 from assistant.knowledge.metadata import Properties
 
 _BLOCKS: Final = frozenset(
-    "address article aside blockquote body center dd details dialog div dl dt fieldset figcaption figure footer form "
-    "h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre section summary table tbody td tfoot th "
-    "thead tr ul caption".split()
+    str.split(
+        "address article aside blockquote body center dd details dialog div dl dt fieldset figcaption figure "
+        "footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre section summary "
+        "table tbody td tfoot th thead tr ul caption"
+    )
 )
 _HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}
 _NEVER: Final = frozenset(
-    "script style noscript template iframe object embed svg canvas audio video map head select datalist textarea input "
-    "meta link annotation title -comment -doctype".split()
+    str.split(
+        "script style noscript template iframe object embed svg canvas audio video map head select datalist "
+        "textarea input meta link annotation title -comment -doctype"
+    )
 )
-_FURNITURE: Final = frozenset("nav aside footer menu dialog button".split())
-_ROLES: Final = frozenset("navigation banner contentinfo complementary search dialog alertdialog menu menubar".split())
+_FURNITURE: Final = frozenset(str.split("nav aside footer menu dialog button"))
+_ROLES: Final = frozenset(
+    str.split("navigation banner contentinfo complementary search dialog alertdialog menu menubar")
+)
 _CLASS: Final = re.compile(
     r"(?:^|[\s_-])(?:nav|navbar|navigation|breadcrumbs?|menu|sidebar|side-bar|footer|cookies?|consent|gdpr|social|share|"
     r"sharing|newsletter|subscribe|advert|advertisement|ads|promo|popup|modal|toc|table-of-contents|pagination|pager|"
@@ -188,10 +194,15 @@ class _Writer:
         if tag == "br":
             self._inline.append("\n" if self._code else "\v")
         elif tag == "img" and _says_something(alt := attributes.get("alt") or ""):
-            self._inline.append(f" {alt} ")
+            self._picture(alt)
         elif tag in _BLOCKS:
             self._flush()
             self._begin(tag, attributes)
+
+    def _picture(self, alt: str) -> None:
+        """The words for a picture stand on a line of their own; inside a sentence they would become part of it."""
+        if not "".join(self._inline).strip():
+            self._inline = [fold(alt), "\v"]
 
     def _begin(self, tag: str, attributes: Mapping[str, str | None]) -> None:
         self._heading = _HEADINGS.get(tag, self._heading)
@@ -308,20 +319,13 @@ def _number(value: str | None) -> int:
 
 
 def _cell(node: LexborNode, *, page: bool) -> str:
-    parts = []
-    for piece in to_pieces_of(node, page=page):
-        parts.append(f"{piece.mark} {fold(piece.text)}" if piece.kind is Kind.ITEM else fold(piece.text))
-    return " ".join(parts)
-
-
-def to_pieces_of(node: LexborNode, *, page: bool) -> Iterator[Piece]:
-    """The pieces of a cell, which holds no table of its own."""
-    return to_pieces(node, page=page)
+    pieces = to_pieces(node, page=page)
+    return " ".join(f"{one.mark} {fold(one.text)}" if one.kind is Kind.ITEM else fold(one.text) for one in pieces)
 
 
 def _head(tree: LexborHTMLParser, pieces: list[Piece]) -> Properties:
     """What the head and the first heading say."""
-    named = {}
+    named: dict[str, str] = {}
     for node in tree.css("meta[content]"):
         attributes = node.attributes
         name = (attributes.get("name") or attributes.get("property") or "").lower()

@@ -18,6 +18,7 @@ from assistant.knowledge.metadata import Properties
 from assistant.knowledge.plain import decode, parse_plain
 
 _HEADERS: Final = ("From", "To", "Cc", "Date", "Subject")
+_TELLING: Final = ("From", "To", "Date", "Subject")
 _ATTACHMENTS: Final = 20
 _QUOTE_MARK: Final = re.compile(r"^(?:>[ ]?)+", re.MULTILINE)
 
@@ -32,7 +33,9 @@ def parse_mail(data: bytes, limits: Limits, attachment: ParseAttachment) -> tupl
     """
     try:
         message = message_from_bytes(data, policy=policy.default)
-        if not isinstance(message, EmailMessage) or not any(name in message for name in ("From", "To", "Date", "Subject")):
+        if not isinstance(message, EmailMessage) or not any(
+            name in message for name in ("From", "To", "Date", "Subject")
+        ):
             raise refuse("corrupt", "no mail header")
         pieces = [Piece(Kind.PARAGRAPH, "\n".join(_header_lines(message))), *_body(message, limits)]
         pieces += [piece for part in _attached(message) for piece in _attachment(part, attachment)]

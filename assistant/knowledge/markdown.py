@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 from typing import Final
 
-import frontmatter
+from frontmatter.default_handlers import YAMLHandler
 from markdown_it import MarkdownIt
 
+from assistant.core.text import CJK
 from assistant.knowledge.documents import Limits, Piece
 from assistant.knowledge.html import fragment
 from assistant.knowledge.metadata import Properties, load_yaml, properties_of
 
-_HANDLER: Final = frontmatter.YAMLHandler()
+_HANDLER: Final = YAMLHandler()
 _GUARDED_KEY: Final = re.compile(r"^\s*(?:access|access_groups|groups|authority)\s*:", re.MULTILINE | re.IGNORECASE)
 _KEY_LINE: Final = re.compile(r"^([A-Za-z_-]+):[ \t]*(\S.*)$", re.MULTILINE)
 
@@ -55,43 +56,50 @@ def _keys(head: str) -> dict[str, object]:
         return {key.lower(): value.strip("\"' ") for key, value in _KEY_LINE.findall(head)}
 
 
-_CODE_SPAN: Final = re.compile(
-    r"(^(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^(?P=fence)[^\n]*$|\Z)|`[^`\n]+`)", re.MULTILINE | re.DOTALL
-)
-_COMMENT: Final = re.compile(
-    r"<!--.*?(?:-->|\Z)|\{%-?\s*comment\s*-?%\}.*?\{%-?\s*endcomment\s*-?%\}|\{#.*?#\}", re.DOTALL
+# Every repetition that could run over the whole text is bounded, so that no input makes matching quadratic.
+_APART: Final = re.compile(
+    r"(?P<comment><!--.*?(?:-->|\Z)|\{%-?\s*comment\s*-?%\}.{0,4000}?\{%-?\s*endcomment\s*-?%\}|\{#\s.{0,2000}?#\})"
+    r"|^(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^(?P=fence)[^\n]*$|\Z)|`[^`\n]{1,2000}`",
+    re.MULTILINE | re.DOTALL,
 )
 _CONTENTS: Final = re.compile(
-    r"^[ \t]*(?:[*-] .*\n[ \t]*\{:\s*toc\b[^}\n]*\}|\[\[?_?TOC_?\]?\]|\[toc\])[ \t]*$", re.MULTILINE | re.IGNORECASE
+    r"^[ \t]*(?:[*-] .*\n[ \t]*\{:\s*toc\b[^}\n]*\}|\[\[?_?TOC_?\]?\])[ \t]*$", re.MULTILINE | re.IGNORECASE
 )
 _TEMPLATE: Final = re.compile(
-    r"\{%(?P<tag>.*?)%\}|\{\{.*?\}\}|\{:[^}\n]*\}|\{(?=[^}\n]*[#.])(?:[#.][\w-]+\s*)+\}", re.DOTALL
+    r"\{%(?P<tag>.{0,1000}?)%\}|\{\{.{0,500}?\}\}|\{:[^}\n]{0,300}\}|\{(?:[#.][\w-]{1,100}\s?){1,9}\}", re.DOTALL
+)
+_BLANK_TARGET: Final = re.compile(
+    r"(\[[^\[\]\n]{0,300}\])\(((?:[/#.]|https?:)[^()<>\"\s]{0,300} [^()<>\"\n]{0,300})\)"
 )
 _LABEL_TAG: Final = re.compile(r"^-?\s*(?P<name>\w+)(?P<args>(?:\s+(?:\"[^\"]*\"|'[^']*'))+)\s*-?$")
+# CommonMark does not close ** between a full-width mark and a character (the flanking rule), as Chinese writers do.
+_CJK_BOLD: Final = re.compile(rf"(?<!\*)\*\*(?=\S)([^*\n]{{0,200}}?[{CJK}\u3000-\u303f\uff00-\uffef][^*\n]{{0,200}})(?<=\S)\*\*(?!\*)")
 _QUOTED: Final = re.compile(r"\"([^\"]*)\"|'([^']*)'")
 _LIQUID: Final = frozenset(
-    "include include_relative render layout extends import block assign capture if unless case when for raw link post_url highlight cycle section".split()
+    str.split(
+        "include include_relative render layout extends import block assign capture if unless case when for "
+        "raw link post_url highlight cycle section"
+    )
 )
 
 
 def without_templates(text: str) -> str:
-    """Drop comments, tags and outputs of Liquid, Nunjucks and Hugo and the attribute lists of kramdown, outside of code.
+    """Drop comments, tags and outputs of templates and the attribute lists of kramdown, outside of code.
 
     A tag that stands for a name (`{% slack_channel "admins" %}`) leaves the name; one that stands for an address or a
     file leaves nothing.
     """
     parts: list[str] = []
     place = 0
-    for code in _CODE_SPAN.finditer(text):
-        parts += [_untagged(text[place : code.start()]), code.group()]
-        place = code.end()
+    for found in _APART.finditer(text):
+        parts += [_untagged(text[place : found.start()]), "" if found["comment"] else found.group()]
+        place = found.end()
     return "".join([*parts, _untagged(text[place:])])
 
 
 def _untagged(text: str) -> str:
-    if "{" not in text and "<!--" not in text and "[" not in text:
-        return text
-    return _TEMPLATE.sub(_tag_words, _CONTENTS.sub("", _COMMENT.sub("", text)))
+    text = _TEMPLATE.sub(_tag_words, _CONTENTS.sub("", text))
+    return _BLANK_TARGET.sub(r"\1(<\2>)", _CJK_BOLD.sub(r"\1", text))
 
 
 def _tag_words(found: re.Match[str]) -> str:

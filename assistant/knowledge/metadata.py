@@ -11,12 +11,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import date
+from html import unescape
 from pathlib import PurePosixPath
 from typing import Final
 
 import yaml
 
 from assistant.core.evidence import Authority
+from assistant.core.text import clean_for_display
 from assistant.errors import BadDocument
 from assistant.knowledge.dates import parse_date
 
@@ -71,17 +73,25 @@ def properties_of(values: Mapping[str, object]) -> Properties:
     A title, date or owner that cannot be read counts as not given. An authority or access that cannot be read raises
     BadDocument bad_metadata: a slip there must never make a document more visible or more trusted.
     """
+    dates = (parse_date(_text(values.get(key)) or "") for key in _DATE_KEYS)
+    owners = (_names(values.get(key)) for key in _OWNER_KEYS)
     return Properties(
-        title=_text(values.get("title")),
-        date=next((found for key in _DATE_KEYS if (found := parse_date(_text(values.get(key)) or ""))), None),
+        title=_title(values.get("title")),
+        date=next((one for one in dates if one is not None), None),
         authority=_authority(values.get("authority")),
-        owner=next((found for key in _OWNER_KEYS if (found := _names(values.get(key)))), None),
+        owner=next((one for one in owners if one is not None), None),
         access=next((_groups(values[key]) for key in _ACCESS_KEYS if key in values), None),
     )
 
 
 def _text(value: object) -> str | None:
     return " ".join(value.split())[:500] or None if isinstance(value, str) else None
+
+
+def _title(value: object) -> str | None:
+    """A title without the tags and entities that a web template would have rendered."""
+    text = _text(value)
+    return _text(clean_for_display(unescape(text))) if text else None
 
 
 def _names(value: object) -> str | None:
@@ -126,7 +136,7 @@ _SEPARATORS: Final = re.compile(r"[\s_.\-–—()（）\[\]]+")
 
 
 def family(uri: str) -> str:
-    """The name that editions of one document share: the path without dates, versions, copy marks and suffix, lower case.
+    """What editions of a document share: the path without dates, versions, copy marks and suffix, lower case.
 
     Folders that are nothing but a date or version vanish; a file that is nothing but a date keeps its name, because
     minutes of two days are two documents.

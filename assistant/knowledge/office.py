@@ -18,6 +18,7 @@ from assistant.knowledge.metadata import Properties
 
 _SMALL: Final = 8 * MEBIBYTE
 _UNSAFE_NAME: Final = re.compile(r"(?:^|[/\\])\.\.(?:[/\\]|$)|^[/\\]|^[A-Za-z]:|\0")
+_CORE_PROPERTIES: Final = "http://schemas.openxmlformats.org/package/2006/relationships/metadata/core-properties"
 _XML: Final = (".xml", ".rels", ".vml")
 _GENERATED_TITLE: Final = re.compile(
     r"^(?:powerpoint.presentation|word.document|microsoft (?:word|powerpoint|excel)\b.*|untitled.*|slide 1|document\d*|"
@@ -67,8 +68,13 @@ def _check_parts(container: zipfile.ZipFile) -> None:
                 pass
 
 
-def properties_of(core: Any) -> Properties:
+def properties_of(package: Any) -> Properties:
     """Title, author and last change of a Word or PowerPoint file; titles that the program made up are left out."""
+    try:
+        package.part.package.part_related_by(_CORE_PROPERTIES)
+    except KeyError:
+        return Properties()  # asking for the properties would make a part that says "now"
+    core = package.core_properties
     title = (core.title or "").strip()
     stamp: datetime | None = core.modified or core.created
     return Properties(

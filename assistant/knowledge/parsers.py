@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -30,8 +30,8 @@ class Read:
     """What a reader found: pieces, what the author says in front matter, what the format says."""
 
     pieces: list[Piece]
-    front: Properties = Properties()
-    embedded: Properties = Properties()
+    front: Properties = field(default_factory=Properties)
+    embedded: Properties = field(default_factory=Properties)
 
 
 Reader = Callable[[bytes, Limits], Read]
@@ -114,13 +114,14 @@ _BY_NAME: Final = {
     **dict.fromkeys((".tsv", ".tab"), _TSV),
     ".eml": _MAIL,
 }
-_BINARY_NAMES: Final = frozenset(".pdf .docx .docm .dotx .pptx .pptm .ppsx .xlsx .xlsm .xlsb .xls .ods".split())
+_BINARY_NAMES: Final = frozenset(str.split(".pdf .docx .docm .dotx .pptx .pptm .ppsx .xlsx .xlsm .xlsb .xls .ods"))
 SUFFIXES: Final = frozenset(_BY_NAME) | _BINARY_NAMES
 """The file name endings that can be read, lower case; empty for names without one."""
 
 _ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")
 _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_PICTURES: Final = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"II*\0", b"MM\0*", b"\x1f\x8b", b"7z\xbc\xaf", b"Rar!", b"\x7fELF")
+_PICTURES: Final = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"II*\0", b"MM\0*")
+_PACKED: Final = (b"\x1f\x8b", b"7z\xbc\xaf", b"Rar!", b"\x7fELF")
 _INSIDE: Final = (
     ("word/document.xml", _DOCX),
     ("ppt/presentation.xml", _PPTX),
@@ -142,7 +143,7 @@ def sniff(data: bytes, name: str, limits: Limits | None = None) -> str:
         return _in_zip(data, limits or Limits())
     if data.startswith(_OLE):
         return _in_ole(data)
-    if data.startswith(_PICTURES):
+    if data.startswith(_PICTURES + _PACKED):
         raise refuse("unsupported", "pictures, archives and programs are not read")
     if suffix in _BINARY_NAMES:
         raise refuse("corrupt" if data.strip(b"\0") else "empty", f"not what {suffix} promises")

@@ -118,7 +118,7 @@ def _size(text: Any, first: int) -> float:
     """The size of the letters in points: the font's size as the page scales it, from the box when that is missing."""
     box = raw.FS_RECTF()
     if raw.FPDFText_GetLooseCharBox(text, first, ctypes.byref(box)) and box.top > box.bottom:
-        return round(box.top - box.bottom, 1)
+        return round(float(box.top - box.bottom), 1)
     return round(float(raw.FPDFText_GetFontSize(text, first)), 1) or 10.0
 
 

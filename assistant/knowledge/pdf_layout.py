@@ -129,7 +129,7 @@ def _heading_levels(pages: Sequence[Page], body: float) -> dict[float, int]:
 
 
 def _heading_level(line: Line, levels: dict[float, int], bold: bool) -> int:
-    """The level of a heading, 0 for a line that is none: larger letters, or a short bold line where the text is not bold."""
+    """The level of a heading (larger letters, or a short bold line where the text is not bold), 0 for other lines."""
     text = line.text
     if len(line.cells) != 1 or len(text) > 200 or not any(map(str.isalpha, text)):
         return 0
@@ -180,7 +180,7 @@ def _is_row(lines: Sequence[Line], place: int) -> bool:
 
 
 def _margins(lines: Sequence[Line]) -> list[float]:
-    """For each line the right edge of the column it stands in: the farthest of the lines around it with its left edge."""
+    """For each line the right edge of its column: the farthest of the lines around it with its left edge."""
     edges = []
     for place, line in enumerate(lines):
         around = lines[max(0, place - 12) : place + 13]

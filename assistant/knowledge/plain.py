@@ -35,8 +35,8 @@ def decode(data: bytes, declared: str | None = None) -> str:
             return _strict(data, encoding)
     if len(_CONTROL.findall(data[:_SAMPLE])) * 100 > len(data[:_SAMPLE]):
         return _strict(data, _wide(data))
-    for encoding in ("utf-8", declared):
-        if encoding and (text := _tried(data, encoding)) is not None:
+    for encoding in filter(None, ("utf-8", declared)):
+        if (text := _tried(data, encoding)) is not None:
             return text
     return _guessed(data)
 

@@ -23,10 +23,11 @@ def parse_pptx(data: bytes, limits: Limits) -> tuple[list[Piece], Properties]:
     open_container(data, limits).close()
     try:
         deck = Presentation(io.BytesIO(data))
+        core = properties_of(deck)
         if len(deck.slides) > limits.pages:
             raise refuse("too_large", f"more than {limits.pages} slides")
         pieces = [piece for page, slide in enumerate(deck.slides, start=1) for piece in _slide(slide, page)]
-        return pieces, properties_of(deck.core_properties)
+        return pieces, core
     except (PackageNotFoundError, KeyError, ValueError, AttributeError, TypeError, SyntaxError, IndexError) as error:
         raise refuse("corrupt", f"PPTX: {type(error).__name__}") from error
 
@@ -90,10 +91,18 @@ def _chart(chart: Any, page: int) -> Iterator[Piece]:
         names = [str(series.name) for series in plot.series]
         columns = [list(series.values) for series in plot.series]
         lines = [
-            [str(category), *("" if place >= len(column) or column[place] is None else f"{column[place]:g}" for column in columns)]
+            [
+                str(category),
+                *("" if place >= len(column) or column[place] is None else f"{column[place]:g}" for column in columns),
+            ]
             for place, category in enumerate(plot.categories)
         ]
         yield from table([["", *names], *lines], page)
+
+
+def _value(column: list[float | None], place: int) -> str:
+    value = column[place] if place < len(column) else None
+    return "" if value is None else f"{value:g}"
 
 
 def _diagrams(slide: Any, page: int) -> Iterator[Piece]:

@@ -21,7 +21,7 @@ def parse_csv(text: str, limits: Limits, *, delimiter: str | None = None) -> lis
     csv.field_size_limit(_CELL_CHARACTERS)
     text = readable(text)
     try:
-        return table(_bounded(csv.reader(io.StringIO(text), delimiter=delimiter or _delimiter(text)), limits))
+        return titled(_bounded(csv.reader(io.StringIO(text), delimiter=delimiter or _delimiter(text)), limits))
     except csv.Error as error:
         raise refuse("corrupt", f"not CSV: {error}") from error
 
@@ -59,12 +59,27 @@ def parse_workbook(data: bytes, limits: Limits) -> list[Piece]:
         raise refuse("corrupt", f"workbook: {error}") from error
 
 
+def titled(rows: Iterator[list[str]], page: int | None = None) -> list[Piece]:
+    """A table under lines of one cell, which are its title and not its header."""
+    lines = [cells for cells in rows if any(cell.strip() for cell in cells)]
+    place = 0
+    wide = any(_filled(cells) > 1 for cells in lines)
+    while wide and _filled(lines[place]) == 1:
+        place += 1
+    titles = [Piece(Kind.PARAGRAPH, " ".join(cells), page=page) for cells in lines[:place]]
+    return titles + table(lines[place:], page)
+
+
+def _filled(cells: list[str]) -> int:
+    return sum(bool(cell.strip()) for cell in cells)
+
+
 def _sheet(book: CalamineWorkbook, name: str, page: int, limits: Limits) -> Iterator[Piece]:
     sheet = book.get_sheet_by_name(name)
     if sheet.total_height * max(1, sheet.total_width) > limits.characters:
         raise refuse("too_large", "a sheet has too many cells")
     rows = ([shown(cell) for cell in line] for line in sheet.iter_rows())
-    found = table(_bounded(rows, limits), page)
+    found = titled(_bounded(rows, limits), page)
     if found:
         yield Piece(Kind.HEADING, name, 2, page)
         yield from found

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 import docx
+from docx.oxml import parse_xml
 from docx.oxml.ns import qn
 
 from assistant.knowledge.documents import Kind, Limits, Piece, fold, refuse, table
@@ -19,9 +20,14 @@ from assistant.knowledge.office import open_container, properties_of
 
 _P, _TBL, _TR, _TC = (qn(f"w:{name}") for name in ("p", "tbl", "tr", "tc"))
 _TEXTS: Final = {qn("w:t")}
-_BREAKS: Final = {qn("w:tab"): "\t", qn("w:br"): "\n", qn("w:cr"): "\n", qn("w:noBreakHyphen"): "-", qn("w:ptab"): "\t"}
+_MARKS: Final = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\t"}
+_BREAKS: Final = {qn(f"w:{name}"): text for name, text in _MARKS.items()}
+_NOT_READ: Final = ("del", "moveFrom", "rPr", "pPr", "instrText", "delText", "sectPr", "tblPr", "sdtPr")
 _UNSEEN: Final = {
-    *(qn(f"w:{name}") for name in ("del", "moveFrom", "rPr", "pPr", "instrText", "delText", "sectPr", "tblPr", "sdtPr")),
+    *(
+        qn(f"w:{name}")
+        for name in ("del", "moveFrom", "rPr", "pPr", "instrText", "delText", "sectPr", "tblPr", "sdtPr")
+    ),
     "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback",
 }
 _APART: Final = qn("w:txbxContent")
@@ -33,10 +39,11 @@ def parse_docx(data: bytes, limits: Limits) -> tuple[list[Piece], Properties]:
     open_container(data, limits).close()
     try:
         document = docx.Document(io.BytesIO(data))
+        core = properties_of(document)
         pieces = list(_body(document.element.body, _Styles(document)))
         pieces += _running(document)
         pieces += [piece for name in _NOTES for piece in _notes(document, name)]
-        return pieces, properties_of(document.core_properties)
+        return pieces, core
     except (KeyError, ValueError, AttributeError, TypeError, SyntaxError, IndexError, RecursionError) as error:
         raise refuse("corrupt", f"DOCX: {type(error).__name__}") from error
 
@@ -199,7 +206,7 @@ def _notes(document: Any, name: str) -> Iterator[Piece]:
     for relation in document.part.rels.values():
         if relation.is_external or not relation.reltype.endswith(f"/{name}"):
             continue
-        root = docx.oxml.parse_xml(relation.target_part.blob)
+        root = parse_xml(relation.target_part.blob)
         for note in root:
             if isinstance(note.tag, str) and (text := fold(_text(note)[0])):
                 yield Piece(Kind.PARAGRAPH, text)

@@ -43,7 +43,7 @@ def reply(request: ModelRequest) -> Extraction:
     if request.purpose == "generation":
         return Extraction(small_talk(request.question, said_in), True, 1.0)
     found = extract(request.question, request.evidence, request.conflicts, said_in)
-    return improve(request.draft, request.question, found) if request.draft else found
+    return improve(request.draft, found) if request.draft else found
 
 
 def reply_language(request: ModelRequest) -> str:

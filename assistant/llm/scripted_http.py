@@ -24,7 +24,8 @@ class Behaviour:
     """What the provider does with one request.
 
     `status` other than 200 answers with `body` and `headers`; a `body` with status 200 comes as one JSON document.
-    `hang` never answers; `break_after` ends the stream after so many pieces; `raw` sends these bytes; `endless` never stops.
+    `hang` never answers; `break_after` ends the stream after so many pieces; `raw` sends these bytes;
+    `endless` never stops.
     """
 
     text: str = "The answer."

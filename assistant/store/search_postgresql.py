@@ -29,16 +29,16 @@ def _frequency_steps() -> str:
     """
     sums = list(accumulate(1 / n**2 for n in range(1, _HIGHEST_FREQUENCY + 1)))
     steps = [sums[0] / 2, *((low + high) / 2 for low, high in pairwise(sums))]
-    return "ARRAY[" + ",".join(f"{step / (math.pi**2 / 6):.8f}" for step in steps) + "]::real[]"
+    return "CAST(ARRAY[" + ",".join(f"{step / (math.pi**2 / 6):.8f}" for step in steps) + "] AS real[])"
 
 
 # BM25 (Robertson et al., TREC-3, 1994) with Lucene's idf, k1 = 1.2, b = 0.75. Collection size and document
 # frequencies are those of what the caller may read, so that scores tell nothing about the rest.
-_WORDS: Final = text(
-    f"""
+_WORDS: Final = f"""
     WITH readable AS MATERIALIZED ({readable("postgresql")}),
     size AS (
-        SELECT sum(chunk_count)::float8 AS chunks, sum(term_count)::float8 / NULLIF(sum(chunk_count), 0) AS mean
+        SELECT CAST(sum(chunk_count) AS double precision) AS chunks,
+            CAST(sum(term_count) AS double precision) / NULLIF(sum(chunk_count), 0) AS mean
         FROM documents WHERE id IN (SELECT id FROM readable)
     ),
     postings AS MATERIALIZED (
@@ -59,8 +59,7 @@ _WORDS: Final = text(
     ) AS score
     FROM postings p JOIN weights w ON w.number = p.number, size
     GROUP BY p.id ORDER BY score DESC, p.id LIMIT :limit
-    """.replace("::", "\\:\\:")
-)
+"""  # noqa: S608 - fixed text, values are parameters
 
 _VECTORS: Final = text(f"""
     SELECT v.chunk, -(v.vector <#> :vector) AS score
@@ -85,7 +84,7 @@ class PostgresqlPassageIndex:
             return []
         values = {"terms": found, "limit": limit} | rights("postgresql", caller, collections)
         async with self._database.read() as connection:
-            return [Hit(row.id, row.score) for row in await connection.execute(_WORDS, values)]
+            return [Hit(row.id, row.score) for row in await connection.execute(text(_WORDS), values)]
 
     async def search_vectors(
         self, embedder: str, vector: Vectors, caller: Caller, collections: frozenset[str] | None, limit: int

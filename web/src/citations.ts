@@ -96,6 +96,7 @@ export function annotate(answer: string, spans: readonly AnswerSpan[]): Annotate
   return fitting(text, spans, spacers, marks, want);
 }
 
+/** Each span as far as it fits: with both marks, else with its buttons only, else at the end. */
 function fitting(
   text: string,
   spans: readonly AnswerSpan[],
@@ -106,8 +107,9 @@ function fitting(
   let kept = spacers;
   const loose: number[] = [];
   marks.forEach((pair, i) => {
-    const more = [...kept, ...pair];
-    if (i < TRIED && shape(lex(insert(text, more))) === want) kept = more;
+    const tries = i < TRIED ? [pair, pair.slice(1)].map((some) => [...kept, ...some]) : [];
+    const fit = tries.find((some) => shape(lex(insert(text, some))) === want);
+    if (fit) kept = fit;
     else loose.push(i);
   });
   return { tokens: lex(insert(text, kept)), spans, loose };
@@ -124,27 +126,27 @@ function lex(text: string): Token[] {
 }
 
 /** What a reader would notice of the tokens, without the marks. */
-function shape(tokens: readonly Token[]): string {
-  return tokens.map(shapeOf).join('\n');
-}
+const shape = (tokens: readonly Token[]): string => tokens.map(shapeOf).join('');
+
+type Anything = Token & {
+  href?: string;
+  depth?: number;
+  start?: number;
+  lang?: string;
+  text?: string;
+  items?: Token[];
+  header?: { tokens: Token[] }[];
+  rows?: { tokens: Token[] }[][];
+};
 
 function shapeOf(token: Token): string {
-  const generic = token as Token & {
-    href?: string;
-    depth?: number;
-    items?: Token[];
-    header?: { tokens: Token[] }[];
-    rows?: { tokens: Token[] }[][];
-    lang?: string;
-  };
-  const cells = [...(generic.header ?? []), ...(generic.rows ?? []).flat()];
-  const inner = [
-    ...(('tokens' in token && token.tokens) || []).map(shapeOf),
-    ...(generic.items ?? []).map(shapeOf),
-    ...cells.map((cell) => `[${shape(cell.tokens)}]`),
-  ];
-  const own = inner.length || !('text' in token) ? '' : bare(String(token.text)).trim();
-  return [token.type, generic.depth ?? '', generic.lang ?? '', bare(generic.href ?? ''), own, `(${inner.join(' ')})`].join(' ');
+  const { type, href = '', depth = '', start = '', lang = '', text = '', items = [], header = [], rows = [] } = token as Anything;
+  const inner = ('tokens' in token && token.tokens) || [];
+  if (type === 'space') return '';
+  if (type === 'text' && !inner.length) return bare(token.raw);
+  const cells = [header, ...rows].map((row) => row.map((cell) => `|${shape(cell.tokens)}`).join('')).join('/');
+  const within = shape([...inner, ...items]) + cells || bare(text);
+  return `<${type}${depth}${start}${lang} ${bare(href)}>${within}</>`;
 }
 
 function insert(text: string, insertions: readonly Insertion[]): string {
@@ -200,8 +202,15 @@ function lineAt(text: string, at: number): string {
   return text.slice(lineStart(text, at), end < 0 ? text.length : end);
 }
 
+/** Out of a character reference, which a mark would break. */
+function outside(text: string, at: number): number {
+  if (!/&#?\w{0,8}$/.test(text.slice(Math.max(0, at - 10), at))) return at;
+  return at + (/^#?\w{0,8};/.exec(text.slice(at, at + 10))?.[0].length ?? 0);
+}
+
 /** Behind the markers that open a block (list, quote, heading, table cell). */
-function openingPlace(text: string, at: number): number {
+function openingPlace(text: string, offset: number): number {
+  let at = outside(text, offset);
   while (at < text.length && /\s/.test(text.charAt(at))) at++;
   const from = lineStart(text, at);
   const prefix = BLOCK_PREFIX.exec(lineAt(text, at))?.[0].length ?? 0;
@@ -209,7 +218,8 @@ function openingPlace(text: string, at: number): number {
 }
 
 /** At the end of the last line with words, behind closing signs and before the border of a table cell. */
-function closingPlace(text: string, at: number): number {
+function closingPlace(text: string, offset: number): number {
+  const at = outside(text, offset);
   let end = trimmed(text, at);
   while (end > 0 && STRUCTURAL.test(lineAt(text, end))) end = trimmed(text, lineStart(text, end));
   if (end === 0) return at;

@@ -1,11 +1,9 @@
-/** Where the server is: beside the script when another page loads it, else beside this page. */
+/** Where the server is: beside this script, wherever the page is that loads it. */
 
-const script =
-  (document.currentScript as HTMLScriptElement | null) ??
-  document.querySelector<HTMLScriptElement>('script[src*="assistant-chat.js"]');
+const here = import.meta.url;
 
-/** The tag that loaded the widget, when this is the widget. */
-export const scriptTag = script?.src.includes('assistant-chat.js') ? script : null;
+/** The tag that loaded this script into the page. */
+export const scriptTag = [...document.querySelectorAll<HTMLScriptElement>('script[src]')].find((tag) => tag.src === here);
 
-/** Origin and path prefix without a slash at the end. */
-export const home = (scriptTag?.dataset['base'] ?? new URL('.', scriptTag?.src ?? document.baseURI).href).replace(/\/$/, '');
+/** Origin and path prefix without a slash at the end; `data-base` on the tag names another server. */
+export const home = (scriptTag?.dataset['base'] ?? new URL('.', here).href).replace(/\/$/, '');

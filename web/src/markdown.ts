@@ -7,6 +7,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import type { Token, Tokens } from 'marked';
 
 import { bare, pieces, type Annotated, type AnswerSpan } from './citations';
+import { safeTarget } from './links';
 
 export type Rendered = TemplateResult | string | typeof nothing | Rendered[];
 
@@ -208,16 +209,6 @@ function anchor(target: URL, text: Rendered, label: string): TemplateResult {
   return html`<a href=${target.href} target="_blank" rel="noopener noreferrer nofollow"
     >${text}${obvious ? nothing : html`<span class="host"> (${place})</span>`}</a
   >`;
-}
-
-/** Absolute addresses for reading (http, https) and writing (mailto); null for everything else. */
-export function safeTarget(href: string): URL | null {
-  try {
-    const url = new URL(href);
-    return ['http:', 'https:', 'mailto:'].includes(url.protocol) ? url : null;
-  } catch {
-    return null;
-  }
 }
 
 const NAMED: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0', hellip: '…' };

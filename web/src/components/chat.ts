@@ -1,6 +1,6 @@
 /** The whole assistant: conversations, the conversation, the composer, and the source beside it. */
 
-import { html, LitElement, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult } from 'lit';
+import { html, LitElement, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult, unsafeCSS } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 
 import { Api, ApiError, socketUrl, type Config, type ConversationItem, type TokenSource } from '../api';
@@ -16,9 +16,8 @@ import { conversationList } from './conversations';
 import { define } from './define';
 import { on, type ChatEvents } from './events';
 import { icons } from './icons';
+import sheet from '../styles/chat.css?inline';
 import { sheets } from './sheets';
-import './source';
-import './turn';
 import type { AssistantComposer } from './composer';
 
 export const CLIENT = { name: 'assistant-web', version: '0.1.0' };
@@ -48,7 +47,7 @@ export class AssistantChat extends LitElement {
     said: { state: true },
     modal: { state: true },
   };
-  static override styles = [sheets.tokens, sheets.base, sheets.chat];
+  static override styles = [sheets.tokens, sheets.base, unsafeCSS(sheet)];
   /** Address of the server; empty for the one that this script came from. */
   declare base: string;
   /** A bearer token; for tokens that change set `tokenSource`. */
@@ -68,6 +67,7 @@ export class AssistantChat extends LitElement {
   private memory!: Memory;
   private connection!: Connection;
   private spoken = new Set<string>();
+  private lastTop = 0;
   private opener: HTMLElement | null = null;
   private readonly wake = (): void => {
     if (!document.hidden) this.connection.wake();
@@ -98,6 +98,7 @@ export class AssistantChat extends LitElement {
     this.connection = this.makeConnection();
     window.addEventListener('online', this.wake);
     document.addEventListener('visibilitychange', this.wake);
+    void import('./turn');
     this.connection.open(this.memory.session());
     void this.loadConfig();
     void this.loadConversations();
@@ -151,7 +152,7 @@ export class AssistantChat extends LitElement {
   }
 
   override updated(changed: PropertyValues<this>): void {
-    if (this.atEnd && !changed.has('source')) this.scrollToEnd('auto');
+    if (this.atEnd && !changed.has('source') && this.renderRoot.querySelector('.thread')) this.scrollToEnd('auto');
   }
 
   /** Say a finished answer once; what was finished before the page came is not said. */
@@ -161,7 +162,7 @@ export class AssistantChat extends LitElement {
       const watched = this.spoken.has(`running:${turn.turn}`);
       this.spoken.add(turn.turn);
       if (!watched) continue;
-      this.said = `${this.w.answerReady} ${turn.text.replace(/[*_`#|]+/g, '')}`;
+      this.said = `${this.w.answerReady} ${withoutMarkup(turn.text)}`;
       void this.loadConversations();
     }
     for (const turn of turns) if (turn.status === 'running') this.spoken.add(`running:${turn.turn}`);
@@ -379,6 +380,7 @@ export class AssistantChat extends LitElement {
   // ---- the source -----------------------------------------------------------------------------------------------
 
   private openSource(open: OpenSource): void {
+    void import('./source');
     this.opener = deepActive();
     this.modal = this.clientWidth < PANEL_BESIDE_PX;
     this.source = open;
@@ -398,8 +400,7 @@ export class AssistantChat extends LitElement {
     const { source } = this;
     const text = this.connection.state.turns.find((turn) => turn.turn === source?.turn)?.text;
     if (!source || !text) return '';
-    const raw = [...text].slice(source.citation.start, source.citation.end).join('');
-    return raw.replace(/[*_`#|]+/g, ' ').trim();
+    return withoutMarkup([...text].slice(source.citation.start, source.citation.end).join(''));
   }
 
   // ---- scrolling ------------------------------------------------------------------------------------------------
@@ -410,7 +411,10 @@ export class AssistantChat extends LitElement {
 
   private scrolled(event: Event): void {
     const { scrollHeight, scrollTop, clientHeight } = event.target as HTMLElement;
-    this.atEnd = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
+    // Only going back leaves the end; text that grows meanwhile does not.
+    if (scrollHeight - scrollTop - clientHeight < NEAR_END_PX) this.atEnd = true;
+    else if (scrollTop < this.lastTop) this.atEnd = false;
+    this.lastTop = scrollTop;
   }
 
   private scrollToEnd(behavior: ScrollBehavior): void {
@@ -419,6 +423,13 @@ export class AssistantChat extends LitElement {
     requestAnimationFrame(() => area?.scrollTo?.({ top: area.scrollHeight, behavior }));
   }
 }
+
+/** Roughly the words alone, for a line of quotation or for speech. */
+const withoutMarkup = (text: string): string =>
+  text
+    .replace(/[*_`]+/g, '')
+    .replace(/[|#]+|^ *(?:[-+>]|\d+[.)]) /gm, ' ')
+    .trim();
 
 /** The focused element, also inside shadow roots. */
 function deepActive(): HTMLElement | null {

@@ -1,12 +1,13 @@
 /** Where a question is written: grows with its text, Enter sends, options on demand; while answering it can stop. */
 
-import { html, LitElement, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
+import { html, LitElement, nothing, type PropertyDeclarations, type TemplateResult, unsafeCSS } from 'lit';
 
 import { words, type Locale, type Words } from '../i18n';
 import { codePoints } from '../reducer';
 import { define } from './define';
 import { emit } from './events';
 import { icons } from './icons';
+import sheet from '../styles/composer.css?inline';
 import { sheets } from './sheets';
 
 const LONGEST = 8000;
@@ -22,7 +23,7 @@ export class AssistantComposer extends LitElement {
     collection: { state: true },
     options: { state: true },
   };
-  static override styles = [sheets.base, sheets.composer];
+  static override styles = [sheets.base, unsafeCSS(sheet)];
   declare locale: Locale;
   declare collections: string[];
   declare running: boolean;

@@ -24,7 +24,7 @@ export function conversationList(
     members.length
       ? html`<h2>${name}</h2>
           <ul>
-            ${members.map((item) => entry(item, item.id === current, locale, act))}
+            ${members.map((item) => entry(item, item.id === current, !isToday(item), locale, act))}
           </ul>`
       : nothing;
   return html`
@@ -34,12 +34,18 @@ export function conversationList(
   `;
 }
 
-function entry(item: ConversationItem, current: boolean, locale: Locale, act: ConversationActions): TemplateResult {
+function entry(
+  item: ConversationItem,
+  current: boolean,
+  dated: boolean,
+  locale: Locale,
+  act: ConversationActions,
+): TemplateResult {
   return html`
     <li>
       <button aria-current=${current ? 'true' : 'false'} @click=${() => act.open(item.id)}>
         <span dir="auto">${item.title || words(locale).untitled}</span>
-        <time datetime=${item.updated_at}>${momentText(locale, item.updated_at)}</time>
+        ${dated ? html`<time datetime=${item.updated_at}>${momentText(locale, item.updated_at)}</time>` : nothing}
       </button>
     </li>
   `;

@@ -1,11 +1,12 @@
 /** A round button in the corner of another page that opens the chat above it. */
 
-import { html, LitElement, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
+import { html, LitElement, nothing, type PropertyDeclarations, type TemplateResult, unsafeCSS } from 'lit';
 
 import { pickLocale, words } from '../i18n';
 import './chat';
 import { define } from './define';
 import { icons } from './icons';
+import sheet from '../styles/launcher.css?inline';
 import { sheets } from './sheets';
 
 export class AssistantLauncher extends LitElement {
@@ -15,7 +16,7 @@ export class AssistantLauncher extends LitElement {
     open: { type: Boolean, reflect: true },
     used: { state: true },
   };
-  static override styles = [sheets.tokens, sheets.base, sheets.launcher];
+  static override styles = [sheets.tokens, sheets.base, unsafeCSS(sheet)];
   declare base: string;
   declare token: string | null;
   declare open: boolean;

@@ -1,12 +1,12 @@
 /** How an answer was made: the budget, the mode with its reason, the evidence, what was left out, what it cost. */
 
-import { html, LitElement, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
-import { styleMap } from 'lit/directives/style-map.js';
+import { html, LitElement, nothing, svg, type PropertyDeclarations, type TemplateResult, unsafeCSS } from 'lit';
 
 import { countText, dayText, secondsText, words, type Locale } from '../i18n';
 import type { Budget, DroppedPart, EvidenceShown, TurnPlanned, UsageReported } from '../protocol';
 import type { TurnState } from '../reducer';
 import { define } from './define';
+import sheet from '../styles/plan.css?inline';
 import { sheets } from './sheets';
 
 const PARTS = ['system', 'history', 'evidence', 'question', 'output', 'margin'] as const;
@@ -19,9 +19,20 @@ export function partsOf(budget: Budget): { part: Part; tokens: number }[] {
   return [...parts, { part: 'free' as const, tokens: budget.window - used }].filter(({ tokens }) => tokens > 0);
 }
 
+/** The parts side by side, drawn with attributes, as a strict content policy permits no inline styles. */
+function bar(parts: { part: Part; tokens: number }[]): TemplateResult[] {
+  const total = parts.reduce((sum, { tokens }) => sum + tokens, 0);
+  let from = 0;
+  return parts.map(({ part, tokens }) => {
+    const x = (from / total) * 1000;
+    from += tokens;
+    return svg`<rect class=${part} x=${x} width=${Math.max(2, (tokens / total) * 1000 - 3)} height="10" />`;
+  });
+}
+
 export class AssistantPlan extends LitElement {
   static override properties: PropertyDeclarations = { turn: { attribute: false }, locale: {} };
-  static override styles = [sheets.base, sheets.plan];
+  static override styles = [sheets.base, unsafeCSS(sheet)];
   declare turn: TurnState;
   declare locale: Locale;
 
@@ -60,9 +71,7 @@ export class AssistantPlan extends LitElement {
     return html`
       <section>
         <h3>${this.w.budget} <small>${this.w.budgetOf(this.n(used), this.n(budget.window))}</small></h3>
-        <div class="bar" aria-hidden="true">
-          ${parts.map(({ part, tokens }) => html`<i class=${part} style=${styleMap({ flexGrow: String(tokens) })}></i>`)}
-        </div>
+        <svg class="bar" viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true">${bar(parts)}</svg>
         <ul class="legend">
           ${parts.map(
             ({ part, tokens }) => html`<li><i class=${part}></i>${this.w.parts[part]} <b>${this.n(tokens)}</b></li>`,

@@ -1,13 +1,14 @@
 /** The passage behind a citation, highlighted within its surroundings, with what is known about its document. */
 
-import { html, LitElement, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult } from 'lit';
+import { html, LitElement, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult, unsafeCSS } from 'lit';
 
 import type { CitedPassage } from '../api';
 import { dayText, words, type Locale, type Words } from '../i18n';
-import { safeTarget } from '../markdown';
+import { safeTarget } from '../links';
 import type { Citation } from '../protocol';
 import { define } from './define';
 import { icons } from './icons';
+import sheet from '../styles/source.css?inline';
 import { sheets } from './sheets';
 
 /**
@@ -32,7 +33,7 @@ export class AssistantSource extends LitElement {
     passage: { state: true },
     failed: { state: true },
   };
-  static override styles = [sheets.base, sheets.source];
+  static override styles = [sheets.base, unsafeCSS(sheet)];
   declare citation: Citation | null;
   declare sentence: string;
   declare load: (citation: Citation) => Promise<CitedPassage>;
@@ -62,7 +63,7 @@ export class AssistantSource extends LitElement {
       if (this.citation) this.renderRoot.querySelector<HTMLElement>('h2')?.focus();
       if (!this.citation && dialog.open) dialog.close();
     }
-    if (changed.has('passage') && this.passage) this.renderRoot.querySelector('mark')?.scrollIntoView?.({ block: 'center' });
+    if (changed.has('passage') && this.passage) this.renderRoot.querySelector('mark')?.scrollIntoView?.({ block: 'nearest' });
   }
 
   override render(): TemplateResult {

@@ -1,6 +1,6 @@
 /** One question and its answer: text with citations, what has no support, conflicts, sources, feedback, the plan. */
 
-import { html, LitElement, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult } from 'lit';
+import { html, LitElement, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult, unsafeCSS } from 'lit';
 
 import { annotate, spansOf, type Annotated, type AnswerSpan } from '../citations';
 import { dayText, errorText, words, type Locale, type Words } from '../i18n';
@@ -12,7 +12,7 @@ import { define } from './define';
 import { emit } from './events';
 import { feedback, type FeedbackState } from './feedback';
 import { icons } from './icons';
-import './plan';
+import sheet from '../styles/turn.css?inline';
 import { sheets } from './sheets';
 
 export class AssistantTurn extends LitElement {
@@ -24,7 +24,7 @@ export class AssistantTurn extends LitElement {
     copied: { state: true },
     feedbackState: { state: true },
   };
-  static override styles = [sheets.base, sheets.turn];
+  static override styles = [sheets.base, unsafeCSS(sheet)];
   declare turn: TurnState;
   declare locale: Locale;
   /** The citation whose source is open beside the conversation. */
@@ -194,6 +194,7 @@ export class AssistantTurn extends LitElement {
 
   private togglePlan(event: Event): void {
     this.planOpen = (event.target as HTMLDetailsElement).open;
+    if (this.planOpen) void import('./plan');
   }
 
   private async copy(): Promise<void> {

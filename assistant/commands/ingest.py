@@ -1,0 +1,72 @@
+"""Ingest: read documents into a collection, with a progress bar; vectors follow in the server or on request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from assistant.app import embed_batch, make_embedder
+from assistant.config import Settings
+from assistant.core.evidence import Authority
+from assistant.interfaces import Embedder
+from assistant.knowledge.metadata import Properties
+from assistant.knowledge.sync import IngestOptions, Report, ingest
+from assistant.knowledge.sync import Progress as Step
+from assistant.store import Store
+
+EMBED_BATCH = 64
+
+
+async def ingest_here(
+    settings: Settings,
+    path: Path,
+    collection: str,
+    *,
+    authority: Authority | None = None,
+    access: frozenset[str] = frozenset(),
+    on: date | None = None,
+    vectors: bool = False,
+    quiet: bool = False,
+) -> Report:
+    """Read `path` into a collection of the settings' database; values given here win over what the documents say."""
+    properties = Properties(authority=authority, access=access or None, date=on)
+    async with Store(settings.database.url) as store:
+        with _bar(quiet) as bar:
+            report = await ingest(
+                path,
+                store=store.documents,
+                tenant=settings.tenant,
+                collection=collection,
+                options=replace(IngestOptions(), properties=properties),
+                on_progress=_showing(bar, "reading"),
+            )
+            embedder = make_embedder(settings) if vectors else None
+            if embedder is not None:
+                await embed_all(store, embedder, _showing_count(bar))
+    return report
+
+
+async def embed_all(store: Store, embedder: Embedder, on_done: Callable[[int], None] = lambda _: None) -> None:
+    """Give a vector to every chunk that has none."""
+    while done := await embed_batch(store.documents, embedder, EMBED_BATCH):
+        on_done(done)
+
+
+def _bar(quiet: bool) -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=Console(stderr=True), disable=quiet, transient=True)
+
+
+def _showing(bar: Progress, what: str) -> Callable[[Step], None]:
+    task = bar.add_task(what, total=None)
+    return lambda step: bar.update(task, completed=step.done, total=step.total)
+
+
+def _showing_count(bar: Progress) -> Callable[[int], None]:
+    task = bar.add_task("vectors", total=None)
+    return lambda done: bar.advance(task, done)

@@ -1,0 +1,335 @@
+"""Conversations: who asked what, what was answered, and what the answer rests on."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, delete, func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+from ulid import ULID
+
+from assistant.codec import storable
+from assistant.core.access import Caller
+from assistant.core.conflicts import Conflict
+from assistant.core.events import TurnAccepted, TurnFinished, TurnPlanned
+from assistant.core.evidence import Evidence, Passage
+from assistant.core.messages import Message, Role
+from assistant.core.turn import TurnMessage
+from assistant.errors import BadInput, Busy, IdempotencyMismatch, NotFound
+from assistant.interfaces import BegunTurn, ConversationView, MessageView, NumberedEvent, OpenedConversation, PastTurn
+from assistant.store.engine import Database
+from assistant.store.events import append_one
+from assistant.store.rows import (
+    AnyRow,
+    citation_row,
+    conflict_row,
+    evidence_row,
+    message_of_row,
+    message_values,
+    number_rows,
+    plan_values,
+)
+from assistant.store.shown import read_conflicts, read_evidence, read_past_passage, stored_evidence
+from assistant.store.tables import (
+    citation_numbers,
+    citations,
+    conflicts,
+    conversations,
+    events,
+    evidence,
+    messages,
+    turns,
+)
+from assistant.store.upsert import insert_or_ignore
+
+PAST_TURNS: Final = 20
+"""Finished turns that begin_turn gives back."""
+
+LONGEST_TITLE: Final = 80
+"""Code points of the first question that become the title of a conversation."""
+
+
+RETRY_MS: Final = 2000
+"""When a caller with too many running turns may try again, in milliseconds."""
+
+
+class SqlConversationStore:
+    """The ConversationStore in SQL. Every method is one short transaction."""
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        new_id: Callable[[], str] = lambda: str(ULID()),
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._new_id = new_id
+
+    async def open(self, caller: Caller, conversation: str | None) -> OpenedConversation:
+        """Make a conversation (None) or check that it is the caller's (NotFound otherwise)."""
+        if conversation is None:
+            return await self._create(caller)
+        async with self._database.read() as connection:
+            row = await _check_owner(connection, caller, conversation)
+        return OpenedConversation(row.id, row.epoch, row.head_seq)
+
+    async def _create(self, caller: Caller) -> OpenedConversation:
+        now = self._clock()
+        opened = OpenedConversation(self._new_id(), self._new_id(), 0)
+        row = {"id": opened.id, "epoch": opened.epoch, "head_seq": 0, "turn_count": 0, "title": ""}
+        row |= {"tenant": storable(caller.tenant), "user_id": storable(caller.user)}
+        async with self._database.write() as connection:
+            await connection.execute(insert(conversations), [row | {"created_at": now, "updated_at": now}])
+        return opened
+
+    async def conversations(
+        self, caller: Caller, *, limit: int = 50, before: datetime | None = None
+    ) -> list[ConversationView]:
+        """The caller's conversations, the latest first."""
+        query = select(conversations).where(_owned(caller)).order_by(conversations.c.updated_at.desc()).limit(limit)
+        if before is not None:
+            query = query.where(conversations.c.updated_at < before)
+        async with self._database.read() as connection:
+            rows = (await connection.execute(query)).all()
+        return [ConversationView(row.id, row.title, row.created_at, row.updated_at, row.turn_count) for row in rows]
+
+    async def messages(self, caller: Caller, conversation: str) -> list[MessageView]:
+        """All messages of a conversation in order; running turns have only their question."""
+        query = (
+            select(turns, messages.c.id.label("message"), messages.c.role, messages.c.text, messages.c.sha256)
+            .add_columns(messages.c.at)
+            .join(messages, messages.c.turn == turns.c.id)
+            .where(turns.c.conversation == conversation)
+            .order_by(turns.c.number, messages.c.role.desc())  # user before assistant
+        )
+        cited = select(citations).join(turns, turns.c.id == citations.c.turn)
+        cited = cited.where(turns.c.conversation == conversation).order_by(citations.c.turn, citations.c.position)
+        async with self._database.read() as connection:
+            await _check_owner(connection, caller, conversation)
+            rows = (await connection.execute(query)).all()
+            of_turn: defaultdict[str, list[AnyRow]] = defaultdict(list)
+            for row in await connection.execute(cited):
+                of_turn[row.turn].append(row)
+        return [_message_view(row, of_turn[row.id]) for row in rows]
+
+    async def begin_turn(
+        self, caller: Caller, conversation: str, *, turn: str, client_id: str, text: str, mode: str, limit: int = 2
+    ) -> BegunTurn:
+        """Store the question and the turn.accepted event in one short transaction.
+
+        Raises IdempotencyMismatch when the client id exists with another text or mode, Busy when the caller has `limit`
+        turns without an end (over all conversations and workers), NotFound when the conversation is not the caller's,
+        BadInput for text that cannot be stored.
+        """
+        for part in (turn, client_id, text, mode):
+            storable(part)
+        async with self._database.write() as connection:
+            owned = await _check_owner(connection, caller, conversation, lock=True)
+            earlier = await _earlier(connection, conversation, client_id)
+            if earlier is not None:
+                if (earlier.question, earlier.mode_asked) != (text, mode):
+                    raise IdempotencyMismatch("the client id was used for another question", turn=earlier.id)
+                return BegunTurn(earlier.id, duplicate=True)
+            await _check_limit(connection, caller, limit)
+            history = await _history(connection, conversation)
+            numbers = await _numbers(connection, conversation)
+            accepted = TurnAccepted(turn, client_id, text, pseudonym(caller))
+            event = await _accept(connection, owned, accepted, mode, self._new_id(), self._clock())
+        return BegunTurn(turn, duplicate=False, history=history, numbers=numbers, event=event)
+
+    async def save_plan(
+        self, turn: str, plan: TurnPlanned, evidence: Sequence[Evidence], conflicts: Sequence[Conflict]
+    ) -> None:
+        """Store plan, mode, reason, the evidence shown and its conflicts; a second plan of a turn replaces the first.
+
+        Raises NotFound for an unknown turn, BadInput for text that cannot be stored.
+        """
+        numbers = {shown.id: shown.n for shown in plan.evidence if shown.n is not None}
+        async with self._database.write() as connection:
+            changed = update(turns).where(turns.c.id == turn).values(**plan_values(plan))
+            conversation = await connection.scalar(changed.returning(turns.c.conversation))
+            if conversation is None:
+                raise NotFound("no such turn")
+            await _save_evidence(connection, turn, evidence, numbers)
+            await _save_conflicts(connection, turn, conflicts)
+            await insert_or_ignore(connection, citation_numbers, number_rows(conversation, numbers))
+
+    async def finish_turn(self, conversation: str, turn: str, message: TurnMessage) -> None:
+        """Store the assistant message, its citations, usage and status. Doing it twice changes nothing.
+
+        Raises NotFound for an unknown turn, BadInput for a turn that still runs and for text that cannot be stored.
+        """
+        if message.status == "running":
+            raise BadInput("a turn that still runs cannot be finished", reason="running")
+        values = message_values(message) | {"ended_at": self._clock()}
+        change = update(turns).where(turns.c.id == turn, turns.c.conversation == conversation)
+        async with self._database.write() as connection:
+            if (await connection.execute(change.where(turns.c.ended_at.is_(None)).values(**values))).rowcount == 0:
+                await _check_exists(connection, conversation, turn)
+                return
+            await _save_answer(connection, conversation, turn, message, self._new_id(), values["ended_at"])
+
+    async def open_turns(self) -> list[tuple[str, str]]:
+        """(conversation, turn) of every turn whose log has no turn.done or whose answer is not stored, oldest first."""
+        done = select(events.c.turn).where(events.c.turn == turns.c.id, events.c.type == TurnFinished.type).exists()
+        query = select(turns.c.conversation, turns.c.id).where(turns.c.ended_at.is_(None) | ~done)
+        query = query.order_by(turns.c.started_at)
+        async with self._database.read() as connection:
+            return [(row.conversation, row.id) for row in await connection.execute(query)]
+
+    async def evidence_of(self, turn: str) -> list[Evidence]:
+        """The evidence a turn showed to the model, as it was then, in prompt order."""
+        async with self._database.read() as connection:
+            return await read_evidence(connection, turn)
+
+    async def conflicts_of(self, turn: str) -> list[Conflict]:
+        """The conflicts among the evidence of a turn, as they were found."""
+        async with self._database.read() as connection:
+            return await read_conflicts(connection, turn)
+
+    async def cited_passage(self, caller: Caller, conversation: str, turn: str, n: int) -> tuple[Passage, str]:
+        """The passage behind citation n, and whether its source is unchanged, changed or deleted.
+
+        Raises NotFound when the conversation is not the caller's or the document is no longer readable.
+        """
+        async with self._database.read() as connection:
+            await _check_owner(connection, caller, conversation)
+            await _check_exists(connection, conversation, turn)
+            return await read_past_passage(connection, caller, turn, n)
+
+
+def pseudonym(caller: Caller) -> str:
+    """A name for the caller that is the same in all conversations of the tenant and does not tell who it is."""
+    return "u" + hashlib.sha256(f"{caller.tenant}\0{caller.user}".encode()).hexdigest()[:12]
+
+
+def title_of(question: str) -> str:
+    """The title that a first question gives to its conversation."""
+    line = " ".join(question.split())
+    return line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 1].rstrip() + "…"
+
+
+def _owned(caller: Caller) -> ColumnElement[bool]:
+    return (conversations.c.tenant == caller.tenant) & (conversations.c.user_id == caller.user)
+
+
+async def _check_owner(connection: AsyncConnection, caller: Caller, conversation: str, *, lock: bool = False) -> AnyRow:
+    query = select(conversations).where(conversations.c.id == conversation, _owned(caller))
+    row = (await connection.execute(query.with_for_update() if lock else query)).one_or_none()
+    if row is None:
+        raise NotFound("no such conversation")
+    return row
+
+
+async def _check_exists(connection: AsyncConnection, conversation: str, turn: str) -> None:
+    query = select(turns.c.id).where(turns.c.id == turn, turns.c.conversation == conversation)
+    if await connection.scalar(query) is None:
+        raise NotFound("no such turn")
+
+
+async def _check_limit(connection: AsyncConnection, caller: Caller, limit: int) -> None:
+    query = (
+        select(func.count())
+        .select_from(turns)
+        .join(conversations, conversations.c.id == turns.c.conversation)
+        .where(_owned(caller), turns.c.ended_at.is_(None))
+    )
+    if int(await connection.scalar(query) or 0) >= limit:
+        raise Busy("too many running turns", limit=limit, retry_after_ms=RETRY_MS)
+
+
+async def _earlier(connection: AsyncConnection, conversation: str, client_id: str) -> AnyRow | None:
+    query = select(turns.c.id, turns.c.question, turns.c.mode_asked).where(
+        turns.c.conversation == conversation, turns.c.client_id == client_id
+    )
+    return (await connection.execute(query)).one_or_none()
+
+
+async def _history(connection: AsyncConnection, conversation: str) -> tuple[PastTurn, ...]:
+    """The last finished turns, oldest first."""
+    query = (
+        select(turns.c.id, turns.c.question, turns.c.standalone, messages.c.text)
+        .join(messages, (messages.c.turn == turns.c.id) & (messages.c.role == Role.ASSISTANT.value))
+        .where(turns.c.conversation == conversation, turns.c.ended_at.is_not(None))
+        .order_by(turns.c.number.desc())
+        .limit(PAST_TURNS)
+    )
+    rows = list(reversed((await connection.execute(query)).all()))
+    shown: defaultdict[str, tuple[str, ...]] = defaultdict(tuple)
+    ids = select(evidence.c.turn, evidence.c.evidence_id).where(evidence.c.turn.in_([row.id for row in rows]))
+    for row in await connection.execute(ids.order_by(evidence.c.turn, evidence.c.position)):
+        shown[row.turn] += (row.evidence_id,)
+    return tuple(
+        PastTurn(row.id, row.question, row.standalone or row.question, row.text, shown[row.id]) for row in rows
+    )
+
+
+async def _numbers(connection: AsyncConnection, conversation: str) -> dict[str, int]:
+    query = select(citation_numbers).where(citation_numbers.c.conversation == conversation)
+    return {row.evidence_id: row.n for row in await connection.execute(query)}
+
+
+async def _accept(
+    connection: AsyncConnection, owned: AnyRow, accepted: TurnAccepted, mode: str, message: str, now: datetime
+) -> NumberedEvent:
+    """Write turn, question and event, and move the counters of the conversation, whose row is locked."""
+    turn, conversation, seq = accepted.turn, owned.id, owned.head_seq + 1
+    started = {"conversation": conversation, "client_id": accepted.client_id, "question": accepted.text}
+    started |= {"number": owned.turn_count + 1, "mode_asked": mode, "status": "running", "stage": "accepted"}
+    await connection.execute(insert(turns), [{"id": turn, "started_at": now, **started}])
+    asked = {"id": message, "conversation": conversation, "turn": turn, "role": Role.USER.value}
+    await connection.execute(insert(messages), [asked | {"text": accepted.text, "sha256": None, "at": now}])
+    moved = {"head_seq": seq, "turn_count": owned.turn_count + 1, "updated_at": now}
+    moved |= {"title": owned.title or title_of(accepted.text)}
+    await connection.execute(update(conversations).where(conversations.c.id == conversation).values(**moved))
+    return await append_one(connection, conversation, turn, accepted, seq=seq, at=now)
+
+
+async def _save_evidence(
+    connection: AsyncConnection, turn: str, shown: Sequence[Evidence], numbers: dict[str, int]
+) -> None:
+    await connection.execute(delete(evidence).where(evidence.c.turn == turn))
+    stored = await stored_evidence(connection, shown)
+    rows = [
+        evidence_row(turn, position, piece, n=numbers.get(piece.id), stored=piece.id in stored)
+        for position, piece in enumerate(shown)
+    ]
+    if rows:
+        await connection.execute(insert(evidence), rows)
+
+
+async def _save_conflicts(connection: AsyncConnection, turn: str, found: Sequence[Conflict]) -> None:
+    await connection.execute(delete(conflicts).where(conflicts.c.turn == turn))
+    rows = [conflict_row(turn, position, conflict) for position, conflict in enumerate(found)]
+    if rows:
+        await connection.execute(insert(conflicts), rows)
+
+
+async def _save_answer(
+    connection: AsyncConnection, conversation: str, turn: str, message: TurnMessage, id_: str, at: datetime
+) -> None:
+    row: dict[str, Any] = {"id": id_, "conversation": conversation, "turn": turn, "role": Role.ASSISTANT.value}
+    row |= {"text": storable(message.text), "sha256": message.sha256, "at": at}
+    await connection.execute(insert(messages), [row])
+    items = message.citations.items if message.citations else ()
+    if items:
+        rows = [citation_row(turn, position, citation) for position, citation in enumerate(items)]
+        await connection.execute(insert(citations), rows)
+    numbers = {citation.evidence: citation.n for citation in items}
+    await insert_or_ignore(connection, citation_numbers, number_rows(conversation, numbers))
+    for id_, n in numbers.items():
+        shown = (evidence.c.turn == turn) & (evidence.c.evidence_id == id_)
+        await connection.execute(update(evidence).where(shown).values(n=n))
+    await connection.execute(update(conversations).where(conversations.c.id == conversation).values(updated_at=at))
+
+
+def _message_view(row: AnyRow, cited: Sequence[AnyRow]) -> MessageView:
+    role = Role(row.role)
+    answer = message_of_row(row, cited) if role is Role.ASSISTANT else None
+    return MessageView(row.message, row.id, Message(role, row.text), row.at, answer)

@@ -1,0 +1,76 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { closeText, dayText, errorText, momentText, pickLocale, secondsText, words } from '../src/i18n';
+import { ulid } from '../src/ulid';
+import { en } from '../src/words/en';
+import { zh } from '../src/words/zh';
+
+const keys = (value: object, path = ''): string[] =>
+  Object.entries(value).flatMap(([key, inner]) => (typeof inner === 'object' && inner !== null ? keys(inner as object, `${path}${key}.`) : [path + key]));
+
+describe('words', () => {
+  it('are the same set in both languages, none empty but where nothing is said', () => {
+    expect(keys(zh).sort()).toEqual(keys(en).sort());
+    const empty = (value: object): string[] => keys(value).filter((path) => path.split('.').reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], value) === '');
+    expect(empty(en)).toEqual(['followed.silent']);
+    expect(empty(zh)).toEqual(['followed.silent']);
+  });
+
+  it('name every error code and close code that the server knows', () => {
+    for (const code of ['internal', 'bad_input', 'question_too_long', 'not_authenticated', 'not_found', 'idempotency_mismatch', 'busy', 'model_output_invalid', 'turn_failed', 'model_unavailable', 'context_overflow', 'model_misconfigured', 'interrupted']) {
+      expect(en.errors[code], code).toBeTruthy();
+    }
+    expect(errorText(en, 'something_new')).toBe(en.errors['internal']);
+    expect(closeText(zh, 4501)).toBe(zh.closed[4501]);
+    expect(closeText(zh, 4599)).toBe(zh.closedOther);
+  });
+
+  it('count properly', () => {
+    expect(words('en').usageCalls(1)).toBe('1 model call');
+    expect(words('en').usageCalls(1200)).toBe('1,200 model calls');
+    expect(words('zh').usageCalls(2)).toBe('调用模型 2 次');
+  });
+});
+
+describe('the language', () => {
+  it('is the first wanted one that is known', () => {
+    expect(pickLocale(['de-DE', 'zh-TW', 'en'])).toBe('zh');
+    expect(pickLocale(['en-GB', 'zh'])).toBe('en');
+    expect(pickLocale(['fr'])).toBe('en');
+    expect(pickLocale([])).toBe('en');
+  });
+});
+
+describe('dates', () => {
+  it('are the day that was written, in any time zone', () => {
+    expect(dayText('en', '2024-05-01')).toBe('1 May 2024');
+    expect(dayText('zh', '2024-05-01')).toBe('2024年5月1日');
+    expect(dayText('en', 'spring 2024')).toBe('spring 2024');
+  });
+
+  it('of conversations are a time today and a day before', () => {
+    const now = new Date('2024-05-02T12:00:00');
+    expect(momentText('en', '2024-05-02T09:05:00', now)).toBe('09:05');
+    expect(momentText('en', '2024-05-01T09:05:00', now)).toBe('1 May');
+    expect(momentText('en', 'never', now)).toBe('');
+  });
+
+  it('of durations are seconds', () => {
+    expect(secondsText('en', 480)).toBe('0.5 s');
+    expect(secondsText('zh', 2900)).toBe('2.9 秒');
+  });
+});
+
+describe('ulid', () => {
+  it('has 26 signs that sort by time', () => {
+    expect(ulid(1469918176385, new Uint8Array(16))).toBe('01ARYZ6S410000000000000000');
+    fc.assert(
+      fc.property(fc.nat(2 ** 31), fc.nat(2 ** 31), fc.uint8Array({ minLength: 16, maxLength: 16 }), (a, b, bytes) => {
+        expect(ulid(a, bytes)).toMatch(/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/);
+        if (a < b) expect(ulid(a, bytes) < ulid(b, bytes)).toBe(true);
+      }),
+    );
+    expect(ulid()).not.toBe(ulid());
+  });
+});
