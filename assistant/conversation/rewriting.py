@@ -1,13 +1,135 @@
-"""A follow-up becomes a standalone question: by rules."""
+"""Make a follow-up standalone: the rules first, a language model only where the rules are unsure and one is given."""
 
 from __future__ import annotations
 
+import asyncio
+import re
 from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Final
+
+import structlog
 
 from assistant.core.followups import Standalone, standalone
+from assistant.core.messages import Message, ModelDelta, Role
+from assistant.core.prompt import ModelRequest, Sampling
+from assistant.core.text import language, remove_invisible, terms
+from assistant.errors import AssistantError
 from assistant.interfaces import ChatModel
 
+log = structlog.get_logger(__name__)
 
-async def make_standalone(question: str, history: Sequence[tuple[str, str]], model: ChatModel | None) -> Standalone:
-    """The question made standalone by rules."""
-    return standalone(question, history)
+TIMEOUT_S: Final = 4.0
+_TURNS: Final = 4
+_CHARACTERS: Final = 300
+_LONGEST: Final = 400
+_INSTRUCTIONS: Final = {
+    "en": "Rewrite the last question of the conversation so that it can be understood alone. Put in what it refers to. Keep its "
+    "meaning, language, names, numbers and dates; add nothing that was not said; do not answer it. If it can be "
+    "understood alone already, repeat it. Reply with the one question only.",
+    "zh": "请把对话中的最后一个问题改写成可以单独理解的问题：补上它所指的内容，保持原意、语言、名称、数字和日期，不要添加对话中没有的内容，"
+    "不要回答。如果它本来就能单独理解，请原样重复。只输出这一个问题。",
+}
+_LABEL: Final = re.compile(
+    r"^\s*(?:(?:the )?(?:standalone|rewritten|last)?\s*question(?: is)?|rewritten|改写后的问题|改写后?|独立问题|问题)\s*[:：]\s*",
+    re.IGNORECASE,
+)
+_ASKS: Final = re.compile(
+    r"[?？]$|[吗呢]$|^(?:what|which|who|when|where|why|how|is|are|do|does|did|can|could|should|may|tell|explain|list|describe|compare)\b"
+    r"|什么|怎么|如何|哪|多少|几|是否|能否|介绍|说明|比较",
+    re.IGNORECASE,
+)
+_ANSWERS: Final = re.compile(
+    r"^(?:yes|no|sorry|i'?m sorry|i can|as an ai|according to|based on|根据|抱歉|对不起|是的|不是)\b", re.IGNORECASE
+)
+
+
+async def make_standalone(
+    question: str, history: Sequence[tuple[str, str]], model: ChatModel | None, *, timeout_s: float = TIMEOUT_S
+) -> Standalone:
+    """The question made standalone from the past turns (standalone question, answer), oldest first.
+
+    The model is asked only when the rules are unsure; what it says is taken only when it passes `is_faithful`. A failure,
+    a refusal or a timeout leaves the result of the rules.
+    """
+    ruled = standalone(question, history)
+    if model is None or ruled.sure or not history:
+        return ruled
+    try:
+        async with asyncio.timeout(timeout_s):
+            reply = await _ask(model, question, history)
+    except (AssistantError, TimeoutError) as failure:
+        log.info("rewrite left to the rules", reason=getattr(failure, "code", "timeout"))
+        return ruled
+    rewritten = first_question(reply)
+    if not is_faithful(rewritten, question, history):
+        log.info("rewrite left to the rules", reason="unfaithful")
+        return ruled
+    searches = tuple(dict.fromkeys((rewritten, *ruled.searches[1:])))
+    return replace(
+        ruled,
+        text=rewritten,
+        searches=searches,
+        changed=rewritten != question.strip(),
+        rule=f"{ruled.rule}+model",
+        sure=True,
+    )
+
+
+async def _ask(model: ChatModel, question: str, history: Sequence[tuple[str, str]]) -> str:
+    parts: list[str] = []
+    async with aclosing(model.stream(rewrite_request(question, history))) as chunks:
+        async for chunk in chunks:
+            if isinstance(chunk, ModelDelta):
+                parts.append(chunk.text)
+                if sum(map(len, parts)) > 2 * _LONGEST:
+                    break
+    return "".join(parts)
+
+
+def rewrite_request(question: str, history: Sequence[tuple[str, str]]) -> ModelRequest:
+    """The request for a rewrite: the last turns as text, so that the model reads the conversation and does not continue it."""
+    tongue = "en" if language(question) == "en" else "zh"
+    lines = []
+    for before, answer in history[-_TURNS:]:
+        lines += [f"User: {_clean(before)}", f"Assistant: {_clean(answer)}"]
+    talk = "\n".join([*lines, f"User: {_clean(question, _LONGEST)}"])
+    return ModelRequest(
+        messages=(
+            Message(Role.SYSTEM, _INSTRUCTIONS[tongue]),
+            Message(Role.USER, f"<conversation>\n{talk}\n</conversation>"),
+        ),
+        sampling=Sampling(max_tokens=120, temperature=0.0, frequency_penalty=0.0, presence_penalty=0.0),
+        question=question,
+        evidence=(),
+        conflicts=(),
+        language=tongue,
+        purpose="rewrite",
+    )
+
+
+def _clean(text: str, longest: int = _CHARACTERS) -> str:
+    return " ".join(remove_invisible(text).replace("<", "&lt;").split())[:longest]
+
+
+def first_question(reply: str) -> str:
+    """The one line of a reply that holds the question, without label and quotation marks; "" when there is none."""
+    line = next((line for line in reply.splitlines() if line.strip()), "")
+    return _LABEL.sub("", line.replace("&lt;", "<")).strip().strip("\"“”'「」*").strip()
+
+
+def is_faithful(rewritten: str, question: str, history: Sequence[tuple[str, str]]) -> bool:
+    """Whether a rewrite is a question about the same thing: nothing answered, nothing invented, nothing lost.
+
+    Nine tenths of its terms were said before, every number of it too, and it keeps at least half of the terms of the
+    question as asked.
+    """
+    if not 2 <= len(rewritten) <= _LONGEST or not _ASKS.search(rewritten) or _ANSWERS.match(rewritten):
+        return False
+    asked, new = set(terms(question)), set(terms(rewritten))
+    said = asked.union(*(terms(f"{before}\n{answer}") for before, answer in history))
+    invented = new - said
+    if any(term[0].isdigit() for term in invented) or len(invented) > max(1, len(new) // 10):
+        return False
+    return len(asked & new) * 2 >= len(asked)

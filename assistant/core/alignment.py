@@ -10,26 +10,26 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import nsmallest
 from itertools import pairwise
 from typing import Final
 
 from assistant.core.evidence import Evidence
-from assistant.core.stopwords import STOPWORDS
-from assistant.core.text import CJK, Span, clean_for_display, sentences, stem
+from assistant.core.text import CJK, Span, clean_for_display, sentences, terms
 
 LONGEST_UNIT: Final = 600
 """A sentence of the evidence of more characters (a page without full stops) is cited in parts."""
 
-_TOKEN: Final = re.compile(rf"[{CJK}]+|\d+(?:[.,:]\d+)*|[^\W\d_{CJK}]+(?:['’][^\W\d_{CJK}]+)?")
 _CJK_FIRST: Final = re.compile(f"[{CJK}]")
 _NEAR: Final = 3
 _STEM_SHARED: Final = 5
+_MOST_OF_STEM: Final = 0.7
 _RELATED: Final = 0.5
 _CANDIDATES: Final = 8
 _MOST_SEEN: Final = 8
+_HOPEFUL: Final = 0.6
 Held = dict[str, tuple[float, str]]
 """Terms of a claim that a unit holds: each with its share, 1 or less for a related word, and that word."""
 _ORDER: Final = 0.3
@@ -79,35 +79,25 @@ class EvidenceIndex:
 
 
 def match_terms(text: str) -> list[str]:
-    """The terms of a text for matching, in order: stems without stop words, numbers, pairs of Chinese characters."""
-    found: list[str] = []
-    for match in _TOKEN.finditer(text):
-        token = match.group()
-        if _CJK_FIRST.match(token):
-            found.extend(_pairs(token))
-        elif token[0].isdigit():
-            found.append(token.replace(",", ""))
-        elif (word := token.lower()) not in STOPWORDS:
-            found.append(stem(word))
-    return found
+    """The terms of a text for matching, in order: content words (stemmed), numbers without commas."""
+    return [term.replace(",", "") if term[0].isdigit() else term for term in terms(text)]
 
 
-def _pairs(run: str) -> list[str]:
-    if len(run) == 1:
-        return [] if run in STOPWORDS else [run]
-    pairs = (run[at : at + 2] for at in range(len(run) - 1))
-    return [pair for pair in pairs if pair not in STOPWORDS and not (pair[0] in STOPWORDS and pair[1] in STOPWORDS)]
+def _family_keys(term: str) -> Iterable[str]:
+    """Under what a term is found as a relative of another: its first letters, or each pair of Chinese characters."""
+    if _CJK_FIRST.match(term):
+        return (term[at : at + 2] for at in range(len(term) - 1))
+    return (term[:_STEM_SHARED],) if len(term) >= _STEM_SHARED and term[0].isalpha() else ()
 
 
 def _akin(one: str, other: str) -> bool:
+    """Whether two terms are forms of one word: most of the stem in common, or one Chinese word inside the other."""
     if one == other:
         return False
-    shared = 0
-    for left, right in zip(one, other, strict=False):
-        if left != right:
-            break
-        shared += 1
-    return shared >= 0.7 * max(len(one), len(other))
+    if _CJK_FIRST.match(one):
+        return one in other or other in one
+    enough = math.ceil(_MOST_OF_STEM * max(len(one), len(other)))
+    return one[:enough] == other[:enough] and min(len(one), len(other)) >= enough
 
 
 def index_evidence(evidence: Sequence[Evidence]) -> EvidenceIndex:
@@ -127,14 +117,14 @@ def index_evidence(evidence: Sequence[Evidence]) -> EvidenceIndex:
             holders[term].add(piece)
     families: defaultdict[str, list[str]] = defaultdict(list)
     for term in postings:
-        if len(term) >= _STEM_SHARED and term[0].isalpha():
-            families[term[:_STEM_SHARED]].append(term)
+        for key in _family_keys(term):
+            families[key].append(term)
     return EvidenceIndex(
         tuple(evidence),
         tuple(units),
         {term: tuple(places) for term, places in postings.items()},
         {term: frozenset(pieces) for term, pieces in holders.items()},
-        {start: tuple(terms) for start, terms in families.items()},
+        {key: tuple(members) for key, members in families.items()},
     )
 
 
@@ -146,9 +136,9 @@ def _units(item: Evidence, piece: int, part: int, kept: Span) -> list[Unit]:
     for span in sentences(stored):
         for cut in _cuts(stored, span):
             text = stored[cut.start : cut.end] if plain else clean_for_display(stored[cut.start : cut.end])
-            terms = tuple(match_terms(text)) if plain or text in shown else ()
-            if terms:
-                found.append(Unit(piece, part, cut.shift(kept.start), text, terms, _places(terms)))
+            found_terms = tuple(match_terms(text)) if plain or text in shown else ()
+            if found_terms:
+                found.append(Unit(piece, part, cut.shift(kept.start), text, found_terms, _places(found_terms)))
     return found
 
 
@@ -174,16 +164,16 @@ def _trimmed(text: str, start: int, end: int) -> Span:
     return Span(start, end)
 
 
-def _places(terms: Sequence[str]) -> dict[str, tuple[int, ...]]:
+def _places(found: Sequence[str]) -> dict[str, tuple[int, ...]]:
     places: dict[str, tuple[int, ...]] = {}
-    for at, term in enumerate(terms):
+    for at, term in enumerate(found):
         places[term] = (*places[term], at) if term in places else (at,)
     return places
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One or two neighbouring units that a sentence rests on.
+    """A unit, or a few neighbouring ones, that a sentence rests on.
 
     `anchor` is the one that matches best by itself, `fit` (0..1) how well the place matches.
     """
@@ -214,23 +204,24 @@ NOWHERE: Final = Grounding((), (), 0.0, 0.0, ())
 
 def ground(claim: str, index: EvidenceIndex, favoured: frozenset[int] = frozenset()) -> Grounding:
     """Find the units that carry a claim; pieces of evidence in `favoured` win a tie, no more."""
-    terms = tuple(match_terms(claim))
-    if not terms or not index.units:
+    said = tuple(match_terms(claim))
+    if not said or not index.units:
         return NOWHERE
-    return _Search(terms, index, favoured).run()
+    return _Search(said, index, favoured).run()
 
 
 class _Search:
     """One claim against one index: the weights of its terms, and how much of them each unit and piece holds."""
 
-    def __init__(self, terms: tuple[str, ...], index: EvidenceIndex, favoured: frozenset[int]) -> None:
-        self._terms = terms
+    def __init__(self, said: tuple[str, ...], index: EvidenceIndex, favoured: frozenset[int]) -> None:
+        self._terms = said
         self._index = index
         self._favoured = favoured
-        self._weights = {term: index.weight(term) for term in terms}
+        self._weights = {term: index.weight(term) for term in said}
         self._total = sum(self._weights.values())
-        self._neighbours = [pair for pair in pairwise(terms) if pair[0] != pair[1]]
+        self._neighbours = [pair for pair in pairwise(said) if pair[0] != pair[1]]
         self._held: dict[int, Held] = {}
+        self._near: dict[int, frozenset[int]] = {}
         self._by_unit: defaultdict[int, float] = defaultdict(float)
         self._by_piece: defaultdict[int, float] = defaultdict(float)
         for term, weight in self._weights.items():
@@ -254,15 +245,17 @@ class _Search:
         best = max(places, key=lambda place: (self._rank(place), -place.first))
         chosen, held = [best], self._union(best)
         while len(chosen) < _MOST_PLACES and (more := self._complement(held)) is not None:
-            chosen.append(more)
             held = _merge(held, self._union(more))
+            chosen = self._joined(chosen, more)
         return Grounding(self._terms, tuple(chosen), self._coverage(held), self._order(chosen), self._absent())
 
     def _candidates(self) -> list[Place]:
         """The best single units and, where a neighbour adds enough, the pairs they form with it."""
         worth = {unit: held + _PIECE * self._by_piece[self._piece(unit)] for unit, held in self._by_unit.items()}
         best = nsmallest(_CANDIDATES, worth, key=lambda unit: (-worth[unit], unit))
-        return [self._widened(Place(at, at, at, self._fit(at, at))) for at in best]
+        return [
+            self._widened(Place(at, at, at, self._fit(at, at))) for at in best if worth[at] >= worth[best[0]] * _HOPEFUL
+        ]
 
     def _widened(self, alone: Place) -> Place:
         """The place with the neighbour that adds enough to the better of the two; a weaker start is left alone."""
@@ -293,6 +286,15 @@ class _Search:
         best = min(gains, key=lambda unit: (-gains[unit], unit))
         return Place(best, best, best, self._fit(best, best)) if gains[best] >= _WORTH_MORE * self._total else None
 
+    def _joined(self, chosen: Sequence[Place], more: Place) -> list[Place]:
+        """The places with one more; one that touches an earlier place widens it."""
+        for at, place in enumerate(chosen):
+            low, high = min(place.first, more.first), max(place.last, more.last)
+            touches = more.first <= place.last + 1 and place.first <= more.last + 1
+            if touches and self._adjacent(low, high):
+                return [*chosen[:at], Place(low, high, place.anchor, place.fit), *chosen[at + 1 :]]
+        return [*chosen, more]
+
     def _piece(self, unit: int) -> int:
         return self._index.units[unit].piece
 
@@ -308,8 +310,10 @@ class _Search:
         return self._held[unit]
 
     def _union(self, place: Place) -> Held:
-        one = self._holds(place.first)
-        return one if place.first == place.last else _merge(one, self._holds(place.last))
+        held = self._holds(place.first)
+        for at in range(place.first + 1, place.last + 1):
+            held = _merge(held, self._holds(at))
+        return held
 
     def _coverage(self, held: Held) -> float:
         return sum(self._weights[term] * share for term, (share, _) in held.items()) / self._total
@@ -326,23 +330,32 @@ class _Search:
         """The share of neighbouring terms of the claim that stand near each other in one of the units."""
         if not self._neighbours:
             return self._coverage(self._union(places[0]))
-        units = sorted({at for place in places for at in (place.first, place.last)})
-        near = sum(any(self._are_near(pair, at) for at in units) for pair in self._neighbours)
-        return near / len(self._neighbours)
+        near: frozenset[int] = frozenset().union(
+            *(self._pairs(at) for each in places for at in (each.first, each.last))
+        )
+        return len(near) / len(self._neighbours)
 
-    def _are_near(self, pair: tuple[str, str], at: int) -> bool:
-        held = self._holds(at)
-        if pair[0] not in held or pair[1] not in held:
-            return False
-        places = self._index.units[at].places
-        one, other = places[held[pair[0]][1]], places[held[pair[1]][1]]
-        if len(one) == 1 == len(other):
-            return -_NEAR <= one[0] - other[0] <= _NEAR
-        return any(abs(left - right) <= _NEAR for left in one[:_MOST_SEEN] for right in other[:_MOST_SEEN])
+    def _pairs(self, unit: int) -> frozenset[int]:
+        """Which pairs of neighbouring terms of the claim stand near each other in a unit."""
+        if unit not in self._near:
+            held, places = self._holds(unit), self._index.units[unit].places
+            seen = {term: places[word] for term, (_, word) in held.items()}
+            self._near[unit] = frozenset(
+                at
+                for at, (one, other) in enumerate(self._neighbours)
+                if one in seen and other in seen and _are_near(seen[one], seen[other])
+            )
+        return self._near[unit]
 
     def _absent(self) -> tuple[str, ...]:
         index = self._index
         return tuple(term for term in self._weights if term not in index.holders and not index.related(term))
+
+
+def _are_near(one: Sequence[int], other: Sequence[int]) -> bool:
+    if len(one) == 1 == len(other):
+        return -_NEAR <= one[0] - other[0] <= _NEAR
+    return any(abs(left - right) <= _NEAR for left in one[:_MOST_SEEN] for right in other[:_MOST_SEEN])
 
 
 def _merge(one: Held, other: Held) -> Held:

@@ -1,7 +1,7 @@
 """Answers: which values of a document stand where the answer to a question would stand.
 
-Values of the sort that is asked for are scored by how near they stand to words of the relation asked for; explainable, and
-wrong where the relation is only implied.
+Values of the sort that is asked for are scored by how near they stand to words of the relation asked for; explainable,
+and wrong where the relation is only implied.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from assistant.core.differences import LABELS, same_sort, same_value
 from assistant.core.evidence import Evidence
 from assistant.core.focus import Expected, Focus
 from assistant.core.pairing import Side, Statement
+from assistant.core.quantities import may_hold_quantity
 from assistant.core.text import Span, stem, terms
 from assistant.core.units import Dimension
 
@@ -25,14 +26,15 @@ _REACH: Final = 10
 _AROUND: Final = 40
 _BY: Final = 4
 _BESIDE: Final = 4
+_OTHER_UNIT: Final = 0.6
 _SHARED_NAMES: Final = 3
-_UNNAMED_TERMS, _UNNAMED_SHARE = 2, 0.75
+_UNNAMED_TERMS, _UNNAMED_SHARE, _UNNAMED_PAIRS = 2, 0.75, 0.6
 _TIE: Final = re.compile(r"[\s.'’_-]{0,3}")
 _DIGITS: Final = re.compile(r"\d+")
 _GENERIC_WORDS: Final = """
 county city state states united district school church house street university college wikipedia edit retrieved archived
-categories category article articles page pages english american british national international north south east west new
-sir mr mrs dr commons read view list history main company team department office policy section
+categories category article articles page pages english american british national international north south east west
+new sir mr mrs dr commons read view list history main company team department office policy section
 """
 # Capitalised words that many unrelated texts share.
 _GENERIC: Final = frozenset(stem(word) for word in _GENERIC_WORDS.split())
@@ -40,7 +42,7 @@ _GENERIC: Final = frozenset(stem(word) for word in _GENERIC_WORDS.split())
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A value that may answer a question: its tokens in a stretch of text, and how strongly it stands there (0 to 1)."""
+    """A value that may answer a question: its tokens in a stretch of text, and how firmly it stands there (0 to 1)."""
 
     reading: Reading
     tokens: tuple[Token, ...]
@@ -63,19 +65,36 @@ def best_answer(side: Side, asked: Focus) -> Answer | None:
 
 
 def _windows(side: Side, asked: Focus) -> list[tuple[int, int]]:
-    """Runs of statements of one piece of evidence: those that hold a term of the relation, and their neighbours."""
+    """Runs of statements of one piece of evidence: those that may answer, beside a term of the relation."""
+    passages = {statement.evidence.id: statement.evidence for statement in side}
+    silent = {name for name, evidence in passages.items() if not _speaks_of(evidence, side, asked)}
     wanted = asked.relation | (asked.entity if _asks_for_life(asked) else frozenset())
-    silent = {item.id for item in {s.evidence.id: s.evidence for s in side}.values() if not _speaks_of(item, side, asked)}
     found: list[tuple[int, int]] = []
     for place, statement in enumerate(side):
-        if wanted.isdisjoint(statement.terms) or statement.evidence.id in silent:
+        if statement.evidence.id in silent or not _bears(statement, asked) or not _may_answer(statement, asked):
             continue
         first, last = (at if _beside(side, place, at) else place for at in (place - 1, place + 1))
+        if not any(_touches(near, wanted, asked) for near in side[first : last + 1]):
+            continue
         if found and found[-1][1] >= first - 1 and side[found[-1][1]].evidence is statement.evidence:
             found[-1] = (found[-1][0], last)
         else:
             found.append((first, last))
     return found
+
+
+def _touches(statement: Statement, wanted: frozenset[str], asked: Focus) -> bool:
+    return not wanted.isdisjoint(statement.terms) or any(pair in statement.text for pair in asked.pairs)
+
+
+def _pairs_in(token: Token, reading: Reading, asked: Focus) -> bool:
+    """Whether a pair of Chinese characters of the question begins in a token."""
+    return any(reading.text.startswith(pair, at) for pair in asked.pairs for at in range(token.start, token.end))
+
+
+def _may_answer(statement: Statement, asked: Focus) -> bool:
+    """Whether a statement has any sign of the sort of value that is asked for."""
+    return asked.expected is Expected.NAME or may_hold_quantity(statement.text)
 
 
 def _speaks_of(evidence: Evidence, side: Side, asked: Focus) -> bool:
@@ -100,16 +119,18 @@ def _answers(window: Side, asked: Focus) -> list[Answer]:
     start = window[0].span.start
     reading = read(evidence.quote(Span(start, window[-1].span.end)), evidence.source.date)
     tokens = reading.tokens
-    places = [place for place, token in enumerate(tokens) if token.key in asked.relation]
+    places = [at for at, token in enumerate(tokens) if token.key in asked.relation or _pairs_in(token, reading, asked)]
+        at for at, token in enumerate(tokens) if token.key in asked.relation or _holds_pair(token, reading, asked)
+    ]
     mentions = [place for place, token in enumerate(tokens) if token.key in asked.entity]
     found: list[Answer] = []
     for first, last in _runs(reading, asked):
         near = max((_nearness(reading, place, first, last, asked) for place in places), default=0.0)
-        near = 1.0 if _is_life_date(reading, first, asked) else near
+        near = 1.0 if _is_life_date(reading, first, asked) else near * _in_unit(tokens[first], asked)
         around = {tokens[place].key for place in mentions if abs(place - first) < _AROUND}
         statement = next((s for s in window if s.span.start <= start + tokens[first].start < s.span.end), None)
         if near > 0 and statement is not None and _bears(statement, asked):
-            score = 0.75 * near + 0.25 * len(around) / max(1, len(asked.entity))
+            score = 0.75 * near + 0.25 * len(around) / len(asked.entity) if asked.entity else near
             found.append(Answer(reading, tokens[first : last + 1], statement, score))
     return found
 
@@ -118,6 +139,8 @@ def _bears(statement: Statement, asked: Focus) -> bool:
     """Where a question names nothing, its own words have to stand in the statement, two at least and most of them."""
     if asked.entity:
         return True
+    if asked.pairs:
+        return asked.share(statement.terms, statement.text) >= _UNNAMED_PAIRS
     held = len(asked.asked & statement.terms)
     return held >= _UNNAMED_TERMS and held >= _UNNAMED_SHARE * len(asked.asked)
 
@@ -130,6 +153,11 @@ def _nearness(reading: Reading, place: int, first: int, last: int, asked: Focus)
     if reading.tokens[first - 1].key == "by" and 0 < first - place <= _BY:
         return 1.0  # "directed by NAME"
     return 0.9 if distance == 1 else 0.5 * near  # "artist: NAME", "the NAME album"
+
+
+def _in_unit(token: Token, asked: Focus) -> float:
+    """Asked for days, an amount in days is the likelier answer."""
+    return _OTHER_UNIT if asked.unit and token.quantity and not token.quantity.unit.endswith(asked.unit) else 1.0
 
 
 def _asks_for_life(asked: Focus) -> bool:
@@ -170,7 +198,9 @@ def _measures(reading: Reading, place: int, asked: Focus) -> bool:
         return False  # "a two-week period": an adjective
     if reading.text[: token.start].rstrip().endswith("[") and reading.text[token.end :].lstrip().startswith("]"):
         return False
-    return not asked.dimensions or token.quantity.dimension in asked.dimensions
+    if not asked.dimensions:
+        return token.quantity.dimension is not Dimension.FREQUENCY
+    return token.quantity.dimension in asked.dimensions
 
 
 def _name_runs(reading: Reading, asked: Focus) -> Iterable[tuple[int, int]]:
@@ -244,7 +274,7 @@ def _same_conditions(one: Statement, other: Statement, asked: Focus) -> bool:
     if (left.groups ^ right.groups) & TERMS_OF_WORK - asked.terms or other_groups(left, right):
         return False
     apart = left.periods - right.periods and right.periods - left.periods
-    return asked.expected is Expected.MOMENT or not apart
+    return asked.once or not apart
 
 
 def _described(reading: Reading, asked: Focus) -> frozenset[str]:

@@ -8,7 +8,8 @@ from itertools import pairwise
 from typing import Final
 
 from assistant.core.modes import QuestionKind, question_kind
-from assistant.core.text import stem, terms, words
+from assistant.core.stopwords import STOPWORDS
+from assistant.core.text import CJK, stem, words
 
 _ASKING_WORDS: Final = """
 many much often long explain describe list step way mean definition tell know find need want give show happen must may
@@ -22,6 +23,8 @@ today now time day week month year hour work use new make take name place part g
 usually really exactly due deadline date policy rule guideline page document handbook
 今天 现在 目前 时间 工作 使用 新 好 之前 之后 事项 类型 有 问题 东西 政策 规定 制度 公司 文档
 """
+_MOMENT_WORDS: Final = "today tonight tomorrow yesterday now 今天 今晚 明天 昨天 现在 此刻"
+_MOMENTS: Final = frozenset(stem(word) for word in _MOMENT_WORDS.split())
 _ASKING: Final = frozenset(stem(word) for word in _ASKING_WORDS.split())
 _LIGHT: Final = frozenset(stem(word) for word in _LIGHT_WORDS.split())
 _UNIT: Final = re.compile(r"\bhow (?:many|much) (\w+)|(?:多少|几)(小时|分钟|星期|[个天年月周次人元块岁])")
@@ -75,6 +78,7 @@ _DEFINITION: Final = re.compile(
     r"|^\s*([^?？。]{1,20}?)\s*(?:是什么(?:意思)?|指的?是什么)\s*[?？。]*\s*$",
     re.IGNORECASE,
 )
+_CHINESE: Final = re.compile(f"[{CJK}]{{2}}")
 _NEGATION: Final = re.compile(r"\b(?:not|never|cannot|no|without)\b|n['’]t\b|不|没|无法|禁止|未", re.IGNORECASE)
 _NON: Final = re.compile(r"\b(non)[- ](\w)", re.IGNORECASE)
 # What the verb of a question makes likely in the sentence that answers it: duty, entitlement, permission, negation.
@@ -83,7 +87,10 @@ _CUES: Final = tuple(
     for asked, said in (
         (
             r"\b(?:must|required?|mandatory|minimum|at least|expected|(?:have|has|needs?) to)\b|必须|应当|需要|至少",
-            r"\b(?:must|required?|mandatory|minimum|at least|expect\w*|(?:ha[vs]e?|needs?) to)\b|必须|应[当该]|需要|至少",
+            (
+                r"\b(?:must|required?|mandatory|minimum|at least|expect\w*|(?:ha[vs]e?|needs?) to)\b"
+                r"|必须|应[当该]|需要|至少"
+            ),
         ),
         (
             r"\b(?:get|have|receive|entitled|eligible|earn|accrue)\b|有多少|有几|享有|享受|能拿|可休",
@@ -124,6 +131,11 @@ class Asked:
     question: str
     subject: str
 
+    @property
+    def moments(self) -> frozenset[str]:
+        """The terms that mean the moment of asking ("today"), of which a document written earlier knows nothing."""
+        return _MOMENTS.intersection(self.terms)
+
     def answers(self, text: str) -> float:
         """The share of the wanted kinds of thing that a text holds; 0 when nothing special is wanted."""
         return sum(thing.search(text) is not None for thing in self.wants) / max(1, len(self.wants))
@@ -147,7 +159,7 @@ class Asked:
 
 def take_apart(question: str) -> Asked:
     """Take a question apart; words that only ask are left out of its terms where others remain."""
-    found = tuple(dict.fromkeys(terms(join_non(question))))
+    found = tuple(dict.fromkeys(_joined(question)[0]))
     unit = _unit(question)
     about = tuple(term for term in found if term not in _ASKING and (term != unit or len(term) > 1))
     kind = question_kind(question)
@@ -163,6 +175,36 @@ def take_apart(question: str) -> Asked:
         question=question.strip(" ?？!！.。"),
         subject=next((group for group in definition.groups() if group), "") if definition else "",
     )
+
+
+def matching_terms(text: str) -> list[str]:
+    """The content words of a text in order, neighbouring lone Chinese characters joined by twos; then these characters.
+
+    A segmenter that does not know a word (年假) cuts it into characters; both sides of a match are treated alike.
+    """
+    joined, lone = _joined(text)
+    return joined + lone
+
+
+def _joined(text: str) -> tuple[list[str], list[str]]:
+    """The content words with joined characters, and the lone characters that were joined."""
+    found: list[str] = []
+    lone: list[str] = []
+    before = ""
+    for word in words(join_non(text)):
+        pair = before + word
+        if word in STOPWORDS:
+            before = ""
+        elif len(pair) == 2 and before and _CHINESE.match(pair):
+            if found and found[-1] == before:
+                found.pop()
+            found.append(pair)
+            lone += [before, word]
+            before = word
+        else:
+            found.append(stem(word))
+            before = word
+    return found, lone
 
 
 def join_non(text: str) -> str:
@@ -189,6 +231,8 @@ def _wanted(question: str, unit: str) -> tuple[re.Pattern[str], ...]:
 def _side_by_side(question: str, about: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """Neighbouring content words without any other word between them."""
     stems = [stem(word) for word in words(join_non(question))]
+    if _CHINESE.search(question):
+        stems = _joined(question)[0]
     telling = set(about) - _LIGHT
     pairs = dict.fromkeys(pair for pair in pairwise(stems) if pair[0] in telling and pair[1] in telling)
     return tuple(pairs)

@@ -11,7 +11,7 @@ from typing import Final
 
 from assistant.core.alignment import EvidenceIndex, Place, ground, index_evidence
 from assistant.core.evidence import Authority, Evidence
-from assistant.core.statements import claim, statements
+from assistant.core.statements import Statement, statements
 from assistant.core.text import Span, sentences
 from assistant.core.verdicts import PARTIAL_FROM, SUPPORTED_FROM, Support, support
 
@@ -112,7 +112,7 @@ def align(
     index = index_evidence(evidence)
     cuts = sentences(answer)
     favoured = _favoured(cuts, hints, evidence, numbers or {})
-    judged = [_judge(answer, span, index, favoured.get(span.start, frozenset())) for span in statements(answer, cuts)]
+    judged = [_judge(each, index, favoured.get(each.span.start, frozenset())) for each in statements(answer, cuts)]
     given = _Numbers(numbers or {})
     citations = tuple(_citation(each, place, index, given) for each in judged for place in each.places)
     return Alignment(
@@ -149,13 +149,12 @@ class _Judged:
     places: tuple[Place, ...]
 
 
-def _judge(answer: str, span: Span, index: EvidenceIndex, favoured: frozenset[int]) -> _Judged:
-    said = claim(answer[span.start : span.end])
-    grounding = ground(said, index, favoured)
-    found = support(said, grounding, index)
+def _judge(said: Statement, index: EvidenceIndex, favoured: frozenset[int]) -> _Judged:
+    grounding = ground(said.claim, index, favoured)
+    found = support(said.claim, grounding, index)
     verdict = verdict_of(found)
     places = () if verdict is Verdict.UNSUPPORTED else grounding.places
-    return _Judged(span, verdict, round(found.score, 3), places)
+    return _Judged(said.span, verdict, round(found.score, 3), places)
 
 
 def verdict_of(found: Support) -> Verdict:

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 import rjieba
 
 from assistant.core.dates import Moment, moments, periods
 from assistant.core.modality import Modality, han_modals, modal_at
-from assistant.core.quantities import Quantity, quantities
+from assistant.core.quantities import Quantity, frequencies, quantities
 from assistant.core.stopwords import STOPWORDS
 from assistant.core.text import CJK, Span, sentences, stem
 
@@ -123,10 +124,12 @@ def _continues(previous: str, line: str) -> bool:
 
 
 _FURNITURE: Final = re.compile(
-    r"\]\((?:[^()\s]|\([^()\s]*\))*(?:\s[^()]*)?\)|\{%.*?%\}|\{\{.*?\}\}|\{:[^}\n]*\}|</?[a-zA-Z!][^<>]*>|https?://[^\s)>\]]+"
+    r"\]\((?:[^()\s]|\([^()\s]*\))*(?:\s[^()]*)?\)|https?://[^\s)>\]]+|\{%[^\n]{0,300}?%\}"
+    r"|\{\{[^\n]{0,300}?\}\}|\{:[^{}\n]*\}|</?[a-zA-Z!][^<>]*>"
 )
 _NAME: Final = re.compile(
-    r"[#@][A-Za-z0-9][\w-]*[\w]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\b[A-Za-z][A-Za-z_]*-?\d[A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)*"
+    r"[#@][A-Za-z0-9][\w-]*[\w]|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})+"
+    r"|\b[A-Za-z][A-Za-z_]*-?\d[A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)*"
 )
 _CAPITALS: Final = re.compile(r"[A-Za-z]+[A-Z][A-Za-z]*")
 _REFERENCE: Final = re.compile(r"&(?:#\d{1,6}|#[xX][0-9a-fA-F]{1,5}|[a-zA-Z]{2,8});")
@@ -135,17 +138,29 @@ _PAD: Final = "\u2060"
 _TOKEN: Final = re.compile(rf"[{CJK}]+|[^\W\d_{CJK}]+(?:['’]{_PAD}*[^\W\d_{CJK}]+)?|\d+")
 _SPACING: Final = frozenset(" \t\n\"'“‘(*_[")
 _TERMS_OF_WORK: Final = """
-part-time parttime full-time fulltime contractor contingent temporary intern trainee apprentice freelance probationary exempt
-nonexempt hourly 实习生 合同工 试用期 试用 外包 兼职 全职 临时工 正式工
+part-time parttime full-time fulltime contractor contingent temporary intern trainee apprentice freelance probationary
+exempt nonexempt hourly 实习生 合同工 试用期 试用 外包 兼职 全职 临时工 正式工
 """
 _OTHER_GROUPS: Final = """
-permanent manager director executive supervisor salaried union graduate veteran remote hybrid onsite domestic international
-foreign overseas local us non-us uk eu federal state adult child children infant senior junior
+permanent manager director executive supervisor salaried union graduate veteran remote hybrid onsite domestic
+international foreign overseas local us non-us uk eu federal state adult child children infant senior junior
 正式 管理层 经理 主管 总监 高管 销售 海外 国内 境内 境外 国际 男 女
 """
 # Words that limit a rule to some people even where the other side names nobody.
 TERMS_OF_WORK: Final = frozenset(stem(word) for word in _TERMS_OF_WORK.split())
 GROUPS: Final = TERMS_OF_WORK | frozenset(stem(word) for word in _OTHER_GROUPS.split())
+
+
+_HAN_GROUPS: Final = frozenset(group for group in GROUPS if group > "z")
+_HYPHENATED: Final = re.compile("[a-z]+(?:-[a-z]+)*")
+_HAN_PLACE_WORDS: Final = """
+北京 上海 天津 重庆 广州 深圳 杭州 南京 苏州 成都 武汉 西安 长沙 郑州 青岛 大连 厦门 福州 合肥 济南
+沈阳 长春 哈尔滨 昆明 贵阳 南宁 海口 太原 石家庄 兰州 西宁 银川 乌鲁木齐 拉萨 呼和浩特 南昌 宁波
+无锡 东莞 佛山 珠海 香港 澳门 台北 台湾 广东 浙江 江苏 四川 湖北 湖南 福建 山东 河北 河南
+中国 美国 英国 日本 韩国 新加坡 德国 法国 印度 加拿大 澳大利亚 欧洲 欧盟
+"""
+# Chinese has no capitals; these names are known by a list.
+_HAN_PLACES: Final = frozenset(_HAN_PLACE_WORDS.split())
 
 
 @lru_cache(maxsize=8192)
@@ -157,7 +172,8 @@ def read(text: str, reference: date | None = None) -> Reading:
     taken = [moment.span for moment in dated]
     tokens += _names(plain, taken)
     taken += [Span(token.start, token.end) for token in tokens[len(dated) :]]
-    counted = quantities(plain, taken)
+    often = frequencies(plain, taken)
+    counted = often + quantities(plain, taken + [quantity.span for quantity in often])
     tokens += [Token(f"={q.key}", TokenKind.QUANTITY, q.span.start, q.span.end, quantity=q) for q in counted]
     tokens += _words(plain, tokens)
     tokens.sort(key=lambda token: (token.start, token.end))
@@ -166,7 +182,7 @@ def read(text: str, reference: date | None = None) -> Reading:
         tokens=tuple(tokens),
         terms=frozenset(token.key for token in tokens if token.kind in (TokenKind.WORD, TokenKind.NAME)),
         periods=periods(dated),
-        groups=frozenset(token.key for token in tokens if token.key in GROUPS),
+        groups=_groups(plain),
         row=_first_cell(plain, tokens),
     )
 
@@ -177,6 +193,15 @@ def _plain(text: str) -> str:
     if "&" not in plain:
         return plain
     return _REFERENCE.sub(lambda found: html.unescape(found.group())[:1].ljust(len(found.group()), _PAD), plain)
+
+
+def _groups(text: str) -> frozenset[str]:
+    """The groups of people that a text names, a hyphen or a space inside a word being the same."""
+    words = _HYPHENATED.findall(text.lower())
+    found = {stem(word) for word in words} | {stem("-".join(pair)) for pair in pairwise(words)}
+    if not text.isascii():
+        found |= {group for group in _HAN_GROUPS if group in text}
+    return frozenset(found & GROUPS)
 
 
 def _names(text: str, taken: list[Span]) -> list[Token]:
@@ -232,12 +257,13 @@ def _han_tokens(written: str, start: int) -> Iterable[Token]:
 
 def _han_words(written: str, start: int) -> Iterable[Token]:
     for word in rjieba.cut(written) if written else ():
-        yield Token(word, TokenKind.STOP if word in STOPWORDS else TokenKind.WORD, start, start + len(word))
+        kind = TokenKind.STOP if word in STOPWORDS else TokenKind.NAME if word in _HAN_PLACES else TokenKind.WORD
+        yield Token(word, kind, start, start + len(word))
         start += len(word)
 
 
 def _opens(text: str, start: int) -> bool:
-    """Whether a word stands where any word is written with a capital: at the start of a statement, cell or quotation."""
+    """Whether any word would have a capital there: at the start of a statement, cell or quotation."""
     while start > 0 and text[start - 1] in _SPACING:
         start -= 1
     return start == 0 or text[start - 1] in "|.:!?"
@@ -253,8 +279,8 @@ def _first_cell(text: str, tokens: list[Token]) -> str:
 
 
 _EVENT_WORDS: Final = """
-born died death birth founded established built constructed completed opened closed launched released created started ended
-formed incorporated introduced joined hired elected published invented discovered
+born died death birth founded established built constructed completed opened closed launched released created started
+ended formed incorporated introduced joined hired elected published invented discovered
 成立 创立 创建 出生 去世 逝世 建成 建立 竣工 发布 上线 开业 创办
 """
 _EVENTS: Final = frozenset(stem(word) for word in _EVENT_WORDS.split())

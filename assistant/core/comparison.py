@@ -1,7 +1,7 @@
 """Comparison: the disagreements between documents, what they are about and how much they matter.
 
-Two ways lead to a finding. Nearly equal statements are aligned and their difference judged (`differences`): revisions of one
-text. And, when a question is asked, the value that stands for its answer on one side is looked for on the other
+Two ways lead to a finding. Nearly equal statements are aligned and their difference judged (`differences`): revisions
+of one text. And, when a question is asked, the value that stands for its answer on one side is looked for on the other
 (`answers`): two texts of their own that answer differently.
 """
 
@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from assistant.core.answers import Answer, best_answer, holds, same_thing
-from assistant.core.claims import WORDS, Reading, is_event, other_groups, read
+from assistant.core.claims import WORDS, Reading, TokenKind, is_event, other_groups, read
 from assistant.core.dates import MomentKind
 from assistant.core.differences import Difference, DifferenceKind, Segment, align, judge, value_kind
 from assistant.core.focus import Expected, Focus, focus
 from assistant.core.pairing import Pair, Side, Statement, anchored_pairs, heading_terms, near_pairs
+from assistant.core.units import Dimension
 
 _ALIGNED: Final = 0.6
 _LINKED: Final = 0.55
@@ -26,6 +27,7 @@ _COVERED: Final = 0.5
 _LEAST, _NEARLY = 0.15, 0.5
 _TOPIC_BEFORE, _TOPIC_AFTER = 4, 5
 _MOST_DIFFERENCES: Final = 3
+_SWAP: Final = 2
 _AMOUNTS: Final = frozenset(
     (DifferenceKind.NUMBER, DifferenceKind.MONEY, DifferenceKind.PERCENT, DifferenceKind.DURATION)
 )
@@ -87,21 +89,32 @@ def compare(sides: Sequence[Side], linked: Sequence[Sequence[bool]], question: s
 
 
 def _revisions(one: Side, other: Side, pairs: Sequence[Pair], asked: Focus | None, *, linked: bool) -> list[Finding]:
-    """The findings of aligned pairs; when none holds a term of the question, the only one that fits its kind."""
+    """The findings of aligned pairs; with a question, those most relevant to it, or the only one that fits its sort."""
     anchored = anchored_pairs(one, other)
     least = _LINKED if linked else _ALIGNED
-    possible = (_aligned(pair, asked, linked=linked, least=_ANCHORED if pair in anchored else least) for pair in pairs)
-    found = [finding for finding in possible if finding is not None]
-    if asked is None:
+    ranked = sorted(((_relevance(pair, asked), pair) for pair in pairs), key=lambda item: -item[0])
+    found: list[Finding] = []
+    for relevance, pair in ranked:
+        if found and relevance < max(_LEAST, _NEARLY * found[0].relevance):
+            break
+        finding = _aligned(pair, asked, relevance, linked=linked, least=_ANCHORED if pair in anchored else least)
+        found += [finding] if finding else []
+    if asked is None or not found or found[0].relevance >= _LEAST:
         return found
-    best = max((finding.relevance for finding in found), default=0.0)
-    if best > 0 or len(found) != 1:
-        return [finding for finding in found if finding.relevance >= max(_LEAST, _NEARLY * best)]
-    held = frozenset[str]().union(*(statement.terms for statement in one))
-    return found if _share(held, asked) >= _COVERED else []
+    whole = frozenset[str]().union(*(statement.terms for statement in one)), " ".join(s.text for s in one)
+    alone = len({statement.evidence.id for statement in (*one, *other)}) == 2
+    return found if alone and len(found) == 1 and asked.share(*whole) >= _COVERED else []
 
 
-def _aligned(pair: Pair, asked: Focus | None, *, linked: bool, least: float) -> Finding | None:
+def _relevance(pair: Pair, asked: Focus | None) -> float:
+    """The share of the question's terms that the statements or the headings above them hold; 1 without a question."""
+    if asked is None:
+        return 1.0
+    held = frozenset[str]().union(*(s.terms | heading_terms(s) for s in pair))
+    return asked.share(held, " ".join(f"{s.evidence.section} {s.text}" for s in pair))
+
+
+def _aligned(pair: Pair, asked: Focus | None, relevance: float, *, linked: bool, least: float) -> Finding | None:
     one, other = pair
     left, right = read(one.text, one.evidence.source.date), read(other.text, other.evidence.source.date)
     likeness, segments = align(left, right)
@@ -109,38 +122,45 @@ def _aligned(pair: Pair, asked: Focus | None, *, linked: bool, least: float) -> 
         return None
     tight = likeness >= _TIGHT or least == _ANCHORED
     differences = judge(left, right, segments, tight=tight, asked=asked is not None)
-    relevance = 1.0
     if asked is not None:
         differences = [difference for difference in differences if fits(difference, asked)]
-        relevance = _share(one.terms | other.terms | heading_terms(one) | heading_terms(other), asked)
-    if not differences or (asked is not None and not linked and _asked_of_one(differences, segments, asked)):
+    if not differences or (not linked and _of_two_things(differences, segments, asked)):
         return None
     weight = likeness + relevance - _SOFT.get(differences[0].kind, 0.0)
     return Finding(one, other, tuple(differences), _topic(left, differences[0]), linked, weight, relevance)
 
 
-def _asked_of_one(differences: Sequence[Difference], segments: Sequence[Segment], asked: Focus) -> bool:
-    """Whether values differ and, beside them, a word of the question stands on one side in place of another word.
+def _of_two_things(differences: Sequence[Difference], segments: Sequence[Segment], asked: Focus | None) -> bool:
+    """Whether values differ and, beside them, a name or a word of the question was exchanged: two things, two values.
 
-    Asked for sick leave, 13 days of sick leave and 26 days of annual leave do not disagree.
+    London opens at 9, Paris at 10; asked for sick leave, 13 days of sick leave and 26 days of annual leave agree.
     """
-    if differences[0].kind in _NAMES:
+    if all(difference.kind in _NAMES for difference in differences):
         return False
     for segment in segments:
-        left, right = ({t.key for t in side if t.kind in WORDS} for side in (segment.one, segment.other))
-        if left and right and bool(left & asked.terms) != bool(right & asked.terms):
+        if _is_numbered(segment):
+            return True
+        left, right = ([t for t in side if t.kind in WORDS] for side in (segment.one, segment.other))
+        if not (0 < len(left) <= _SWAP and 0 < len(right) <= _SWAP):
+            continue
+        if all(t.kind is TokenKind.NAME and t.key.isalpha() for t in (*left, *right)):
+            return True
+        if asked is not None and any(t.key in asked.terms for t in left) != any(t.key in asked.terms for t in right):
             return True
     return False
+
+
+def _is_numbered(segment: Segment) -> bool:
+    """Whether numbers differ that tell two things of one name apart ("Form 12", "Level 3")."""
+    counts = [
+        t.quantity for t in (*segment.one, *segment.other) if t.quantity and t.quantity.dimension is Dimension.COUNT
+    ]
+    return len(counts) > 1 and bool(segment.before) and segment.before[-1].kind is TokenKind.NAME
 
 
 def fits(difference: Difference, asked: Focus) -> bool:
     """Whether a difference is of the sort that the question asks for."""
     return asked.expected not in _FITS or difference.kind in _FITS[asked.expected]
-
-
-def _share(held: frozenset[str], asked: Focus) -> float:
-    """The share of the question's terms that are held."""
-    return len(asked.terms & held) / len(asked.terms) if asked.terms else 1.0
 
 
 def _same_conditions(one: Reading, other: Reading, segments: Sequence[Segment], asked: Focus | None) -> bool:
@@ -149,7 +169,7 @@ def _same_conditions(one: Reading, other: Reading, segments: Sequence[Segment], 
         return False
     if one.periods == other.periods:
         return True
-    return (asked is not None and asked.expected is Expected.MOMENT) or _year_is_value(one, segments)
+    return (asked is not None and asked.once) or _year_is_value(one, segments)
 
 
 def _year_is_value(one: Reading, segments: Sequence[Segment]) -> bool:
@@ -184,5 +204,5 @@ def _answered(one: Side, other: Side, first: Answer | None, second: Answer | Non
         _topic(first.reading, difference),
         linked=False,
         weight=(first.score + second.score) / 2,
-        relevance=_share(first.statement.terms | second.statement.terms, asked),
+        relevance=_relevance((first.statement, second.statement), asked),
     )

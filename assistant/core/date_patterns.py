@@ -73,7 +73,7 @@ _PATTERNS: Final = tuple(
         ),
         (
             "digit",
-            r"(?<![A-Za-z\d.])(?P<h>1[0-2]|0?[1-9])(?:[:.](?P<min>[0-5]\d))?\s?(?P<ap>[ap]\.?m\b\.?|[AP]\.?M\b\.?)",
+            r"(?<![A-Za-z\d.])(?P<h>1[0-2]|0?[1-9])(?:[:.](?P<min>[0-5]\d))?\s?(?P<ap>[ap]\.m\.|[AP]\.M\.|[ap]m\b|[AP]M\b)",
         ),
         ("digit", r"(?<![\d:.])(?P<h>[01]?\d|2[0-3]):(?P<min>[0-5]\d)(?!\d|:\d)"),
         ("word", r"\b(?P<noon>noon|midnight)\b|(?P<hnoon>正午)"),

@@ -1,7 +1,7 @@
 """Dates, clock times and periods in English and Chinese text, absolute or relative to the document's date.
 
-"January 5, 2024", "5 Jan 2024", "2024-01-05" and "2024年1月5日" are one date; "yesterday" and "上个月" become dates once the
-date of the document is known; "FY24" is a fiscal period. Durations ("three weeks") are quantities.
+"January 5, 2024", "5 Jan 2024", "2024-01-05" and "2024年1月5日" are one date; "yesterday" and "上个月" become dates
+once the date of the document is known; "FY24" is a fiscal period. Durations ("three weeks") are quantities.
 """
 
 from __future__ import annotations
@@ -40,8 +40,9 @@ class MomentKind(StrEnum):
 class Moment:
     """A date, period, weekday or clock time.
 
-    `key` is the same for every way of writing the same moment; `written` holds the words of a relative one ("last month"). `start` and `end` (both inclusive) are known when the
-    year is known; for fiscal periods they stay None, since the start of a fiscal year differs between organisations.
+    `key` is the same for every way of writing the same moment; `written` holds the words of a
+    relative one ("last month"). `start` and `end` (both inclusive) are known when the year is known; for
+    fiscal periods they stay None, since the start of a fiscal year differs between organisations.
     """
 
     span: Span
@@ -115,7 +116,7 @@ def _moment(match: re.Match[str], span: Span, reference: date | None) -> Moment 
 
 
 def _fiscal(group: dict[str, str | None], span: Span, _: date | None) -> Moment | None:
-    written = group.get("hfy") or (group.get("y") if group.get("fy") in ("财年",) else group.get("fy"))
+    written = group.get("hfy") or (group.get("y") if group.get("fy") == "财年" else group.get("fy"))
     if written is None or not any(char.isdigit() for char in written):
         written = group.get("y") or ""
     year, quarter = _full_year(int(_digits(written))), group.get("q") or ""

@@ -1,12 +1,12 @@
-"""Denial: whether two sentences about the same thing contradict each other by a negation or an opposite word."""
+"""Denial: whether two sentences that say nearly the same contradict each other by a negation."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
 from assistant.core.alignment import match_terms
-from assistant.core.modality import opposite
 from assistant.core.text import CJK
 
 _DENIAL: Final = re.compile(
@@ -21,36 +21,55 @@ _BOUND: Final = re.compile(
        |(?:得|能|可|会|应)?(?:超过|少于|低于|多于|高于|晚于|早于|大于|小于|限于|只是?|仅)""",
     re.VERBOSE | re.IGNORECASE,
 )
-_CLAUSE_END: Final = re.compile(r"[,;:.!?，；：。！？]")
+_CLAUSE: Final = re.compile(
+    r"[^,;:.!?，；：。！？、\n]+?(?=[,;:.!?，；：。！？、\n]|\b(?:but|whereas|while|unless|although|though)\b|但|而|除非|$)",
+    re.IGNORECASE,
+)
 _DENYING: Final = frozenset({"prohibit", "forbidden", "unabl"})
 _REACH: Final = 60
+_SAME_CLAUSE: Final = 0.6
+_LEAST_SHARED: Final = 2
 
 
 def denies(one: str, other: str) -> bool:
-    """Whether one text denies what the other states; symmetric, meant for texts that share most of their words.
+    """Whether one text denies what the other states; symmetric.
 
-    A word that one side always negates and the other never does, or two opposite words ("increase", "decrease") of
-    which each side has one. "No more than" and "not only" negate nothing.
+    Compared are clauses that say nearly the same, word for word both ways: one negates a word that the other does not.
+    "No more than" and "not only" negate nothing.
     """
-    mine, theirs = _negated(one), _negated(other)
-    stated, told = frozenset(match_terms(one)), frozenset(match_terms(other))
-    if mine & (told - theirs) or theirs & (stated - mine):
-        return True
-    return not (mine or theirs) and any(opposite(left, right) for left in stated - told for right in told - stated)
+    if not (_DENIAL.search(one) or _DENIAL.search(other)):
+        return False
+    mine, theirs = _clauses(one), _clauses(other)
+    return any(_opposed(left, right) for left in mine for right in theirs if left.negated or right.negated)
 
 
-def _negated(text: str) -> frozenset[str]:
-    """The words of a text that a negation falls on."""
-    found = (match.end() for match in _DENIAL.finditer(text) if not _BOUND.match(text[match.end() : match.end() + 24]))
-    return frozenset(term for term in (_target(text, at) for at in found) if term)
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    terms: frozenset[str]
+    negated: frozenset[str]
 
 
-def _target(text: str, at: int) -> str | None:
-    """The word a negation that ends at `at` falls on: the next content word of the clause, else the one before."""
-    after = match_terms(_CLAUSE_END.split(text[at : at + _REACH], maxsplit=1)[0])
-    if after:
-        return after[0]
-    before = match_terms(_CLAUSE_END.split(text[max(0, at - _REACH) : at])[-1])
-    while before and before[-1] in _DENYING:
-        before.pop()
-    return before[-1] if before else None
+def _clauses(text: str) -> list[_Clause]:
+    found = (match.group() for match in _CLAUSE.finditer(text))
+    return [
+        _Clause(terms, _negated(clause)) for clause in found if (terms := frozenset(match_terms(clause)) - _DENYING)
+    ]
+
+
+def _opposed(left: _Clause, right: _Clause) -> bool:
+    shared = left.terms & right.terms
+    if len(shared) < _LEAST_SHARED or len(shared) < _SAME_CLAUSE * max(len(left.terms), len(right.terms)):
+        return False
+    return bool(shared & (left.negated ^ right.negated))
+
+
+def _negated(clause: str) -> frozenset[str]:
+    """The words of a clause that a negation falls on: the next content word, else the last one before."""
+    found = (match for match in _DENIAL.finditer(clause) if not _BOUND.match(clause[match.end() : match.end() + 24]))
+    return frozenset(term for term in (_target(clause, match.start(), match.end()) for match in found) if term)
+
+
+def _target(clause: str, start: int, end: int) -> str | None:
+    after = match_terms(clause[end : end + _REACH])
+    before = match_terms(clause[max(0, start - _REACH) : start])
+    return after[0] if after else before[-1] if before else None

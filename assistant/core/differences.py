@@ -8,7 +8,7 @@ leaves no difference, and a change of value, name or polarity leaves exactly one
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, NamedTuple
 
@@ -60,6 +60,7 @@ _DIMENSIONS: Final = {
     Dimension.MONEY: DifferenceKind.MONEY,
     Dimension.PERCENT: DifferenceKind.PERCENT,
     Dimension.DURATION: DifferenceKind.DURATION,
+    Dimension.FREQUENCY: DifferenceKind.DURATION,
 }
 _VALUES: Final = frozenset((TokenKind.QUANTITY, TokenKind.MOMENT))
 _LONG_NAME: Final = 5
@@ -128,10 +129,13 @@ def judge(
     """The differences that matter, in the order of the text; spelling, wording and number format do not.
 
     Where the statements are not `tight` (much else differs), counts are compared only of the same noun, and names not
-    at all. Where they answer a question (`asked`), what follows "is" can be exchanged as well as what follows an article.
+    at all. Where they answer a question (`asked`), what follows "is" can be exchanged as well as what follows an
+    article.
     """
     found: list[Difference] = []
-    rewritten = not asked and sum(bool(content(segment.one) or content(segment.other)) for segment in segments) > _REWRITTEN
+    rewritten = (
+        not asked and sum(bool(content(segment.one) or content(segment.other)) for segment in segments) > _REWRITTEN
+    )
     for segment in segments:
         values = _values(one, other, segment, tight=tight) or _modal(one, other, segment)
         if not values and tight and not rewritten:
@@ -152,8 +156,16 @@ def _values(one: Reading, other: Reading, segment: Segment, *, tight: bool) -> l
         rest.remove(partner)
         bounds = token.quantity and partner.quantity and _opposite(token.quantity, partner.quantity)
         if bounds or not same_value(token, partner):
-            found.append(_difference(value_kind(token), one, other, [token], [partner]))
+            found.append(_value_difference(one, other, token, partner, bounds=bool(bounds)))
     return found
+
+
+def _value_difference(one: Reading, other: Reading, token: Token, partner: Token, *, bounds: bool) -> Difference:
+    found = _difference(value_kind(token), one, other, [token], [partner])
+    if not bounds or token.quantity is None or partner.quantity is None:
+        return found
+    left, right = (q.bound.replace("_", " ") for q in (token.quantity, partner.quantity))
+    return replace(found, one=f"{left} {found.one}", other=f"{right} {found.other}")
 
 
 def _same_noun(one: Token, other: Token) -> bool:

@@ -2,9 +2,9 @@
 
 A rule must read naturally, since its text is shown and goes into the prompt, and it must not lose what was asked: where
 the missing part is certain it is put in place; otherwise the question is kept and what it refers to is added to it.
-Search gets a second wording made of the conversation, which counts less than the first: context that is certain to be
-needed is given in full (last turns with answers), context that may help only as the last questions. Joining all turns
-into one query is no alternative: it drowns a question that stands alone (measured, docs/decisions/0003).
+Search gets a last wording made of the conversation, which counts less than the first: the last turns where something is
+missing, only the last questions where the question is complete. Joining all turns into one query is no alternative: it
+drowns a question that stands alone (measured, docs/decisions/0003).
 """
 
 from __future__ import annotations
@@ -20,9 +20,12 @@ from assistant.core.text import index_terms, language
 Turns = Sequence[tuple[str, str]]
 """Past turns, oldest first: the question (made standalone) and the answer."""
 
-CONTEXT_TURNS: Final = 4
+CONTEXT_TURNS: Final = 6
 CONTEXT_QUESTIONS: Final = 2
-_ANSWER_CHARACTERS: Final = 400
+# How much of a past turn goes into a search: what was asked, and how its answer begins (there it names its subject).
+# A Chinese character counts as two, for it says about as much.
+_QUESTION_WIDTH: Final = 160
+_ANSWER_WIDTH: Final = 60
 _NEW_TOPIC: Final = re.compile(
     r"^(?:new (?:topic|question)|another (?:topic|question)|(?:on )?(?:a )?different (?:topic|subject|note)|by the way"
     r"|(?:let's |let us )?chang(?:e|ing) (?:the )?(?:topic|subject)|unrelated(?: question)?|moving on)\b[\s,.:!-]*"
@@ -63,7 +66,9 @@ def standalone(question: str, history: Turns) -> Standalone:
     if rule == "complete" or not previous:
         return _complete(asked, past, rule)
     text, sure = rules.fill(rule, rest, asked, previous)
-    searches = _distinct(text, context(past))
+    # What a fragment itself says weighs most while it is not certain what it continues.
+    first = (asked, text) if rule == "fragment" and not sure else (text,)
+    searches = _distinct(*first, context(past))
     return Standalone(text, searches, changed=text != asked, topic_change=False, rule=rule, sure=sure)
 
 
@@ -82,9 +87,16 @@ def is_new_topic(asked: str, past: Turns) -> bool:
 
 
 def context(past: Turns) -> str:
-    """The last turns as a search text, the latest first, answers cut."""
-    last = reversed(past[-CONTEXT_TURNS:])
-    return "\n".join(f"{answer[:_ANSWER_CHARACTERS]}\n{before}".strip() for before, answer in last)
+    """The last turns as a search text, the latest first: the questions, and how their answers begin."""
+    lines = []
+    for before, answer in reversed(past[-CONTEXT_TURNS:]):
+        lines += [_beginning(before, _QUESTION_WIDTH), _beginning(answer, _ANSWER_WIDTH)]
+    return "\n".join(line for line in lines if line)
+
+
+def _beginning(text: str, width: int) -> str:
+    text = " ".join(text[: 4 * width].split())
+    return text[: width if language(text) == "en" else width // 2]
 
 
 def _distinct(*wordings: str) -> tuple[str, ...]:

@@ -53,12 +53,11 @@ _EXPLETIVE: Final = re.compile(
     re.IGNORECASE,
 )
 _MORE: Final = re.compile(
-    r"\b(?:others?|another|else|additional|further|as well|too|instead|again|next|similar|examples?|more)\b", re.IGNORECASE
+    r"\b(?:others?|another|else|additional|further|as well|too|instead|again|next|similar|examples?|more)\b",
+    re.IGNORECASE,
 )
 _BARE_DEFINITE: Final = re.compile(r"\bthe\s+\w+", re.IGNORECASE)
-_NAME: Final = re.compile(
-    r"\b[A-Z][\w’'&.-]*(?:\s+(?:(?:of|the|and|for|de|van|von)\s+)?[A-Z0-9][\w’'&.-]*)*"
-)
+_NAME: Final = re.compile(r"\b[A-Z][\w’'&.-]*(?:\s+(?:(?:of|the|and|for|de|van|von)\s+)?[A-Z0-9][\w’'&.-]*)*")
 _ROLES: Final = re.compile(
     r"\b(?:(?:full|part)-?\s?time |temporary |permanent |new |senior |junior |external |internal |regular |hourly |salaried )*"
     r"(?:employees?|staff|contractors?|freelancers?|interns?|managers?|supervisors?|directors?|executives?|consultants?"
@@ -78,7 +77,10 @@ _KINDS: Final = (
     re.compile(rf"\b{_MONTH}\b(?!\s+\w+\s+(?:i|we|you)\b)", re.IGNORECASE),
     re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE),
     re.compile(r"[$€£¥]\s?\d[\d,.]*\d|[$€£¥]\s?\d"),
-    re.compile(r"\b\d+(?:[.,]\d+)*\s?(?:%|percent|days?|weeks?|months?|years?|hours?|people|users?|km|kg|gb|tb)(?!\w)", re.I),
+    re.compile(
+        r"\b\d+(?:[.,]\d+)*\s?(?:%|percent|days?|weeks?|months?|years?|hours?|people|users?|km|kg|gb|tb)(?!\w)",
+        re.IGNORECASE,
+    ),
     re.compile(r"\b(?:v|version )?\d+(?:\.\d+)+\b", re.IGNORECASE),
     _ROLES,
 )
@@ -132,7 +134,11 @@ def names(text: str) -> list[str]:
     found = []
     for match in _NAME.finditer(text):
         opening = not text[: match.start()].strip() or text[: match.start()].rstrip()[-1] in ".?!:"
-        name = re.sub(rf"^(?:{_QUESTION_WORD}|in|for|the|and)\s+", "", match.group(), flags=re.IGNORECASE) if opening else match.group()
+        name = (
+            re.sub(rf"^(?:{_QUESTION_WORD}|in|for|the|and)\s+", "", match.group(), flags=re.IGNORECASE)
+            if opening
+            else match.group()
+        )
         if (not opening or " " in name or name.isupper()) and name.lower() not in {"i", "i'm", "i’m", "i've", "i'd"}:
             found.append(re.sub(r"[’']s$", "", name.rstrip(".")))
     return found
@@ -160,7 +166,7 @@ def _swap(rest: str, previous: str) -> str:
     known = names(previous)
     if len(known) == 1 and bare != bare.lower() and names(f"x {bare}") == [bare] and previous.count(known[0]) == 1:
         return previous.replace(known[0], bare)
-    if rest != bare and _PREPOSITION.match(rest) and not re.match(r"(?:the|a|an)\s", rest, re.I):
+    if rest != bare and _PREPOSITION.match(rest) and not re.match(r"(?:the|a|an)\s", rest, re.IGNORECASE):
         return f"{previous.rstrip('?!. ')} {rest}?"
     return ""
 

@@ -19,7 +19,9 @@ _CORRECTION: Final = re.compile(
     r"(?:我(?:的意思)?(?:想)?(?:是说的?|说的是|的意思是|问的是|想问的是|指的是|是指|是问|意思是)|应该是|而是)[，,：:\s]*(?P<rest>.+)$",
     re.DOTALL,
 )
-_NE: Final = re.compile(r"^(?:那么?|还有|以及|然后|或者)?[，,\s]*(?P<rest>[^，,。；;？?]{1,20}?)的?(?:呢|怎么样|如何|怎么说|又如何)$")
+_NE: Final = re.compile(
+    r"^(?:那么?|还有|以及|然后|或者)?[，,\s]*(?P<rest>[^，,。；;？?]{1,20}?)的?(?:呢|怎么样|如何|怎么说|又如何)$"
+)
 _AND: Final = re.compile(r"^(?:那么?|还有|以及|或者|换成|如果是|要是|假如是)[，,\s]*(?P<rest>[^，,。；;？?]{1,16})$")
 _ASKS: Final = re.compile(
     r"什么|怎么|怎样|如何|哪|谁|多少|多久|多长|多大|多高|几|吗|么$|是否|能否|可否|有没有|是不是|能不能|可不可以|要不要|为何|为啥|请|帮|介绍|说明|列出|告诉"
@@ -86,7 +88,31 @@ def _is_elliptic(core: str) -> bool:
 
 # Tags of the segmenter that carry a topic: nouns, names, verbal nouns, abbreviations, foreign words.
 _TOPIC_TAGS: Final = ("n", "vn", "j", "eng", "an", "i", "l")
-_GENERIC: Final = frozenset("时候 时间 地方 情况 问题 东西 意思 地址 方法 办法 原因 内容 部分 方面 信息 公司 事情 人 人们 家伙 关系".split())
+_GENERIC: Final = frozenset(
+    [
+        "时候",
+        "时间",
+        "地方",
+        "情况",
+        "问题",
+        "东西",
+        "意思",
+        "地址",
+        "方法",
+        "办法",
+        "原因",
+        "内容",
+        "部分",
+        "方面",
+        "信息",
+        "公司",
+        "事情",
+        "人",
+        "人们",
+        "家伙",
+        "关系",
+    ]
+)
 
 
 def _content(text: str) -> list[str]:
@@ -100,7 +126,9 @@ def _content(text: str) -> list[str]:
 def names(text: str) -> list[str]:
     """Names of a text in order, each once: titles in 《》 or quotation marks, else persons, places and organisations."""
     marked = [next(part for part in found if part) for found in _TITLE.findall(text)]
-    tagged = [word for word, tag in rjieba.tag(text) if tag in {"nr", "ns", "nt", "nz", "nrt", "nrfg"} and len(word) > 1]
+    tagged = [
+        word for word, tag in rjieba.tag(text) if tag in {"nr", "ns", "nt", "nz", "nrt", "nrfg"} and len(word) > 1
+    ]
     return list(dict.fromkeys(marked or tagged))
 
 

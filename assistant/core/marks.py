@@ -15,7 +15,10 @@ from assistant.core.citations import MarkHint
 LONGEST_HELD: Final = 40
 """No more characters than this are ever held back."""
 
-_KEY: Final = r"(?:evidences?|sources?|passages?|documents?|docs?|refs?|references?|citations?|cite|id|证据|来源|文档|资料|参考|引用|出处|段落|编号)"
+_KEY: Final = (
+    r"(?:evidences?|sources?|passages?|documents?|docs?|refs?|references?|citations?|cite|id"
+    r"|证据|来源|文档|资料|参考|引用|出处|段落|编号)"
+)
 _KEY_IN_ROUND: Final = r"(?:evidences?|sources?|passages?|citations?|证据|来源|资料|参考|引用|出处)"
 _LEAD: Final = r"(?:(?:see|from|per|cf\.?|参见|见|来自)\s?)?"
 _LABEL: Final = r"(?:[1-9]\d?|e[0-9a-f]{10})"

@@ -20,38 +20,39 @@ class Modality(StrEnum):
     NOT = "not"
 
 
+_MUST_NOT: Final = """
+must not, mustn't, may not, may never, cannot, can not, can't, could not, couldn't, shall not, shan't, should not,
+shouldn't, must never, can never, should never, not allowed, not allowed to, not be allowed to, not permitted,
+not permitted to, not be permitted to, never allowed, no longer allowed, no longer permitted, prohibited, forbidden
+"""
+_NEED_NOT: Final = """
+need not, needn't, do not need to, does not need to, do not have to, does not have to, don't need to, doesn't need to,
+don't have to, doesn't have to, no need to, not required, not required to, not be required to, not needed,
+not necessary, not necessary to, not mandatory, no longer required, no longer need to, optional
+"""
+_MUST: Final = """
+must, shall, has to, have to, had to, need to, needs to, required, required to, obliged to, mandatory, compulsory
+"""
+_SHOULD: Final = "should, ought to, recommended"
+_MAY: Final = "may, can, allowed, allowed to, permitted, permitted to"
+_NOT: Final = """
+not, no, never, without, neither, nor, none, no longer, don't, doesn't, didn't, isn't, aren't, wasn't, weren't, won't,
+wouldn't, hasn't, haven't, hadn't
+"""
 _PHRASES: Final = (
-    (
-        Modality.MUST_NOT,
-        "must not, mustn't, may not, may never, cannot, can not, can't, could not, couldn't, shall not, shan't, should not, "
-        "shouldn't, must never, can never, should never, not allowed, not allowed to, not be allowed to, not permitted, "
-        "not permitted to, not be permitted to, never allowed, no longer allowed, no longer permitted, prohibited, forbidden, "
-        "no longer be allowed",
-    ),
-    (
-        Modality.NEED_NOT,
-        "need not, needn't, do not need to, does not need to, do not have to, does not have to, don't need to, "
-        "doesn't need to, don't have to, doesn't have to, no need to, not required, not required to, not be required to, "
-        "not needed, not necessary, not necessary to, not mandatory, no longer required, no longer need to, optional",
-    ),
-    (
-        Modality.MUST,
-        "must, shall, has to, have to, had to, need to, needs to, required, required to, obliged to, mandatory, compulsory",
-    ),
-    (Modality.SHOULD, "should, ought to, recommended"),
-    (Modality.MAY, "may, can, allowed, allowed to, permitted, permitted to"),
-    (
-        Modality.NOT,
-        "not, no, never, without, neither, nor, none, no longer, don't, doesn't, didn't, isn't, aren't, wasn't, weren't, "
-        "won't, wouldn't, hasn't, haven't, hadn't",
-    ),
+    (Modality.MUST_NOT, _MUST_NOT),
+    (Modality.NEED_NOT, _NEED_NOT),
+    (Modality.MUST, _MUST),
+    (Modality.SHOULD, _SHOULD),
+    (Modality.MAY, _MAY),
+    (Modality.NOT, _NOT),
 )
 
 
 def _index() -> dict[str, list[tuple[tuple[str, ...], Modality]]]:
     found: defaultdict[str, list[tuple[tuple[str, ...], Modality]]] = defaultdict(list)
     for modality, listed in _PHRASES:
-        for phrase in listed.split(", "):
+        for phrase in listed.split(","):
             words = tuple(phrase.split())
             found[words[0]].append((words, modality))
     for phrases in found.values():
@@ -87,33 +88,12 @@ _EXCLUSIVE: Final = frozenset(
         (Modality.MAY, Modality.NOT),
     )
 )
-_OPPOSITES: Final = frozenset(
-    frozenset(pair.split("/"))
-    for pair in [
-        "includ/exclud",
-        "enabl/disabl",
-        "accept/reject",
-        "increas/decreas",
-        "approv/reject",
-        "earliest/latest",
-        "minimum/maximum",
-        "alway/never",
-        "encourag/discourag",
-        "paid/unpaid",
-        "public/privat",
-        "manual/automat",
-        "taxabl/tax-fre",
-        "包括/不包括",
-        "之前/之后",
-        "以前/以后",
-        "以上/以下",
-        "免费/收费",
-        "带薪/无薪",
-        "开放/关闭",
-        "公开/保密",
-        "内部/外部",
-    ]
-)
+_OPPOSITE_STEMS: Final = """
+includ/exclud enabl/disabl accept/reject increas/decreas approv/reject earliest/latest minimum/maximum alway/never
+encourag/discourag paid/unpaid public/privat manual/automat 包括/不包括 之前/之后 以前/以后 以上/以下 免费/收费
+带薪/无薪 开放/关闭 公开/保密 内部/外部
+"""
+_OPPOSITES: Final = frozenset(frozenset(pair.split("/")) for pair in _OPPOSITE_STEMS.split())
 _NEGATIVE_PREFIX: Final = re.compile(r"(?:un|in|im|ir|non|dis)-?(\w{4,})")
 
 
@@ -138,7 +118,7 @@ def exclusive(one: Modality, other: Modality) -> bool:
 
 
 def opposite(one: str, other: str) -> bool:
-    """Whether two word stems are opposites: from a short list, or one is the other with un-, in-, non-, dis-, 不, 无."""
+    """Whether two word stems are opposites: listed, or one is the other with un-, in-, non-, dis-, 不 or 无."""
     if frozenset((one, other)) in _OPPOSITES:
         return True
     return _negates(one, other) or _negates(other, one)

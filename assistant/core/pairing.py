@@ -1,26 +1,30 @@
 """Pairing: which statements of two documents are worth comparing.
 
 Candidates come from an inverted index over the rarer terms of each statement (prefix filtering, Bayardo, Ma and
-Srikant 2007): two statements that share half of their terms share one of these. Two statements belong together when each
-is the other's nearest, so that neighbours in a list or table are not mixed up; a statement that stands word for word in
-the other document has nothing to be compared with.
+Srikant 2007): two statements that share half of their terms share one of these. Two statements belong together when
+each is the other's nearest, so that neighbours in a list or table are not mixed up; a statement that stands word for
+word in the other document has nothing to be compared with.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain, combinations
 from math import ceil
 from typing import Final
 
 from assistant.core.claims import statement_spans
 from assistant.core.evidence import Evidence
-from assistant.core.text import Span, terms
+from assistant.core.stopwords import STOPWORDS
+from assistant.core.text import Span, stem, terms
 
 _NEAR: Final = 0.5
 _PREFIX: Final = 2 / 3
+_PLAIN_WORD: Final = re.compile(r"\d+(?:[.,:]\d+)*|[a-z]+(?:'[a-z]+)?")
 _MARKS: Final = str.maketrans("", "", "*_`\"'“”‘’.,;:!?|#()[]。，；：！？、（）— \n\t")
 
 
@@ -44,12 +48,14 @@ Pair = tuple[Statement, Statement]
 
 def statements(evidence: Sequence[Evidence]) -> Side:
     """The statements of the kept parts of one document's evidence, in the order of the document, each once."""
-    found: dict[Span, Statement] = {}
+    found: dict[tuple[int, int], Statement] = {}
     for item in evidence:
         for kept in item.kept:
-            for span, text, words, bare in _parsed(item.quote(kept)):
-                found.setdefault(span.shift(kept.start), Statement(item, span.shift(kept.start), text, words, bare))
-    return tuple(found[span] for span in sorted(found))
+            for start, end, text, words, bare in _parsed(item.quote(kept)):
+                place = (kept.start + start, kept.start + end)
+                if place not in found:
+                    found[place] = Statement(item, Span(*place), text, words, bare)
+    return tuple(found[place] for place in sorted(found))
 
 
 def heading_terms(statement: Statement) -> frozenset[str]:
@@ -63,9 +69,17 @@ def _section_terms(section: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=4096)
-def _parsed(text: str) -> tuple[tuple[Span, str, frozenset[str], str], ...]:
-    parts = ((span, text[span.start : span.end]) for span in statement_spans(text))
-    return tuple((span, part, frozenset(terms(part)), part.translate(_MARKS).lower()) for span, part in parts)
+def _parsed(text: str) -> tuple[tuple[int, int, str, frozenset[str], str], ...]:
+    parts = ((span.start, span.end, text[span.start : span.end]) for span in statement_spans(text))
+    return tuple((start, end, part, _terms(part), part.translate(_MARKS).lower()) for start, end, part in parts)
+
+
+def _terms(text: str) -> frozenset[str]:
+    """The content terms of a text; plain English, the most frequent case, without a look at every character class."""
+    plain = text.replace("’", "'")
+    if not plain.isascii():
+        return frozenset(terms(text))
+    return frozenset(stem(word) for word in set(_PLAIN_WORD.findall(plain.lower())) - STOPWORDS)
 
 
 def near_pairs(sides: Sequence[Side]) -> Iterator[tuple[int, int, list[Pair]]]:
@@ -73,35 +87,42 @@ def near_pairs(sides: Sequence[Side]) -> Iterator[tuple[int, int, list[Pair]]]:
 
     They share at least half of their terms (Dice), or stand alone between statements that are the same on both sides.
     """
-    scores = _scores(sides)
-    for one in range(len(sides)):
-        for other in range(one + 1, len(sides)):
-            pairs = _mutual(sides[one], sides[other], scores.get((one, other), {}))
-            pairs += [pair for pair in anchored_pairs(sides[one], sides[other]) if pair not in pairs]
-            if pairs:
-                yield one, other, pairs
-
-
-def _scores(sides: Sequence[Side]) -> dict[tuple[int, int], dict[tuple[int, int], float]]:
-    """The Dice overlap of all pairs of statements of two sides that reaches the threshold."""
-    frequency = Counter(term for side in sides for statement in side for term in statement.terms)
     twins = _twins(sides)
+    scores = _scores(sides, twins)
+    versions = {pair for numbers in twins.values() if len(numbers) > 1 for pair in combinations(sorted(numbers), 2)}
+    for one, other in sorted(scores.keys() | versions):
+        pairs = _mutual(sides[one], sides[other], scores.get((one, other), {}))
+        if (one, other) in versions:
+            pairs += [pair for pair in anchored_pairs(sides[one], sides[other]) if pair not in pairs]
+        if pairs:
+            yield one, other, pairs
+
+
+def _scores(sides: Sequence[Side], twins: dict[str, set[int]]) -> dict[tuple[int, int], dict[tuple[int, int], float]]:
+    """The Dice overlap of all pairs of statements of two sides that reaches the threshold."""
+    frequency = Counter(chain.from_iterable(statement.terms for side in sides for statement in side))
+    rank = {
+        term: place for place, (count, term) in enumerate(sorted((n, t) for t, n in frequency.items())) if count > 1
+    }
     index: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
     found: defaultdict[tuple[int, int], dict[tuple[int, int], float]] = defaultdict(dict)
     for number, side in enumerate(sides):
         for place, statement in enumerate(side):
-            rarest = sorted(statement.terms, key=lambda term: (frequency[term], term))
-            prefix = rarest[: ceil(_PREFIX * len(rarest))]
-            for at in dict.fromkeys(at for term in prefix for at in index[term] if at[0] != number):
+            prefix = _prefix(statement.terms, rank)
+            for at in {at for term in prefix for at in index[term] if at[0] != number}:
                 partner = sides[at[0]][at[1]]
-                if number in twins[partner.bare] or at[0] in twins[statement.bare]:
-                    continue
                 score = _dice(partner.terms, statement.terms)
-                if score >= _NEAR:
+                if score >= _NEAR and number not in twins[partner.bare] and at[0] not in twins[statement.bare]:
                     found[at[0], number][at[1], place] = score
             for term in prefix:
                 index[term].append((number, place))
     return found
+
+
+def _prefix(held: frozenset[str], rank: dict[str, int]) -> list[str]:
+    """The rarest two thirds of a statement's terms, less those that stand nowhere else (they have no rank)."""
+    shared = sorted((term for term in held if term in rank), key=rank.__getitem__)
+    return shared[: max(0, ceil(_PREFIX * len(held)) - len(held) + len(shared))]
 
 
 def _twins(sides: Sequence[Side]) -> dict[str, set[int]]:

@@ -49,9 +49,18 @@ class Quantity:
         return f"{self.dimension.value}:{unit}:{self.low:.6g}" + (f"-{self.high:.6g}" if self.high != self.low else "")
 
 
+_DIGIT: Final = re.compile(r"\d")
+_LATIN: Final = re.compile("[a-z]+")
+_HAN_NUMERAL: Final = re.compile("[零〇一二两三四五六七八九十百千万亿半]")
+_NUMBER_WORDS: Final = frozenset(
+    [*NUMBER_WORDS, *TENS, *ORDINAL_WORDS, "hundred", "thousand", "million", "billion", "half"]
+)
 _WORD: Final = "|".join(sorted([*NUMBER_WORDS, *TENS, "hundred", "thousand", "million", "billion"], key=len)[::-1])
 _DIGITS: Final = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
-_ENGLISH: Final = rf"(?:an?\s+(?=(?:hundred|thousand|million|dozen)\b))?(?:{_WORD})(?:[\s-]+(?:{_WORD})|(?:(?<=hundred)|(?<=thousand))\s+and\s+(?:{_WORD}))*\b"
+_ENGLISH: Final = (
+    rf"(?:an?\s+(?=(?:hundred|thousand|million|dozen)\b))?(?:{_WORD})"
+    rf"(?:[\s-]+(?:{_WORD})|(?:(?<=hundred)|(?<=thousand))\s+and\s+(?:{_WORD}))*\b"
+)
 _HAN: Final = "零〇一二两三四五六七八九十百千万亿"
 _SYMBOL: Final = r"US\$|[$€£¥￥]"
 _CODE: Final = r"USD|EUR|GBP|CNY|RMB|JPY|CHF|CAD|AUD|HKD"
@@ -77,9 +86,10 @@ _QUANTITY: Final = re.compile(
 _BEFORE: Final = re.compile(
     r"""(?P<at_least>at\s+least|no(?:t)?\s+(?:less|fewer)\s+than|min(?:imum|\.)?(?:\s+of)?|>=|≥
             |至少|不少于|不低于|最少|最低|起码|不小于)
-      | (?P<at_most>at\s+most|up\s+to|no(?:t)?\s+(?:more|greater|later|longer)\s+than|not\s+(?:to\s+)?exceed|within|max(?:imum|\.)?(?:\s+of)?|<=|≤
-            |最多|至多|不(?:得|能|可)?超过|不多于|不高于|不大于|最高|最长|上限)
-      | (?P<more_than>(?:more|greater|longer|larger|higher)\s+than|over|above|exceed(?:s|ed|ing)?|>|超过|多于|大于|高于|超出|逾)
+      | (?P<at_most>at\s+most|up\s+to|no(?:t)?\s+(?:more|greater|later|longer)\s+than|not\s+(?:to\s+)?exceed
+            |within|max(?:imum|\.)?(?:\s+of)?|<=|≤|最多|至多|不(?:得|能|可)?超过|不多于|不高于|不大于|最高|最长|上限)
+      | (?P<more_than>(?:more|greater|longer|larger|higher)\s+than|over|above|exceed(?:s|ed|ing)?|>
+            |超过|多于|大于|高于|超出|逾)
       | (?P<less_than>(?:less|fewer|shorter|lower|smaller)\s+than|under|below|<|少于|低于|小于|不足|不到|未满)
       | (?P<about>about|approximately|approx\.?|around|roughly|nearly|almost|circa|ca?\.|~|大约|大概|约|近)
     """,
@@ -97,12 +107,38 @@ _AFTER: Final = re.compile(
 _NEXT_NOUN: Final = re.compile(rf"[\s-]{{0,2}}(?:([A-Za-z]+(?:['’][a-z]+)?)|([{CJK}]{{1,2}}))")
 _HAN_VALUE: Final = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _HAN_SCALE: Final = {"十": 10, "百": 100, "千": 1000}
+_DAY: Final = 86400.0
+_ADVERBS: Final = {
+    "hourly": 3600.0,
+    "daily": _DAY,
+    "weekly": 7 * _DAY,
+    "biweekly": 14 * _DAY,
+    "bi-weekly": 14 * _DAY,
+    "fortnightly": 14 * _DAY,
+    "monthly": UNITS["month"][2],
+    "quarterly": UNITS["quarter"][2],
+    "semi-annually": 6 * UNITS["month"][2],
+    "annually": UNITS["year"][2],
+    "yearly": UNITS["year"][2],
+}
+_PERIODS: Final = "|".join(
+    re.escape(name)
+    for name in sorted(UNITS, key=len, reverse=True)
+    if UNITS[name][0] is Dimension.DURATION and (len(name) > 1 or name > "z")
+)
+_FREQUENCY: Final = re.compile(
+    rf"\b(?P<adverb>{'|'.join(_ADVERBS)})\b"
+    rf"|(?:\b(?:every|each|per)\s+|每隔?)(?:(?P<half>半)个?|(?P<count>{_NUMBER})\s?)?(?P<unit>{_PERIODS})(?![A-Za-z])",
+    re.IGNORECASE,
+)
 _MEASURE: Final = frozenset("个名人次项条份级层楼倍岁位家台件张本天周月年日号步阶档类种点")
 _MIN_HAN: Final = 2
 
 
 def quantities(text: str, taken: Sequence[Span] = ()) -> list[Quantity]:
     """The quantities of a text in order; none overlaps a span of `taken` (dates, identifiers)."""
+    if not may_hold_quantity(text):
+        return []
     blocked = bytearray(len(text) + 1)
     for span in taken:
         blocked[span.start : span.end] = b"\1" * len(span)
@@ -118,6 +154,32 @@ def quantities(text: str, taken: Sequence[Span] = ()) -> list[Quantity]:
             found.append(quantity)
             at = quantity.span.end
     return found
+
+
+def frequencies(text: str, taken: Sequence[Span] = ()) -> list[Quantity]:
+    """How often something happens ("weekly", "every 90 days", "每半年"), as the seconds of one round.
+
+    They are apart from `quantities`, which finds the 90 days in "every 90 days".
+    """
+    found: list[Quantity] = []
+    for match in _FREQUENCY.finditer(text):
+        span = Span(match.start(), match.end())
+        if any(span.overlaps(other) for other in taken):
+            continue
+        if match["adverb"]:
+            seconds = _ADVERBS[match["adverb"].lower()]
+        else:
+            count = 0.5 if match["half"] else read_number(match["count"]) if match["count"] else 1.0
+            seconds = count * UNITS[match["unit"].lower()][2]
+        found.append(Quantity(span, seconds, seconds, Dimension.FREQUENCY, "every"))
+    return found
+
+
+def may_hold_quantity(text: str) -> bool:
+    """Whether a text has a digit, a number word or a Chinese numeral at all; cheap, and most sentences have none."""
+    if _DIGIT.search(text) is not None or (not text.isascii() and _HAN_NUMERAL.search(text) is not None):
+        return True
+    return not _NUMBER_WORDS.isdisjoint(_LATIN.findall(text.lower()))
 
 
 def same_amount(one: Quantity, other: Quantity) -> bool:

@@ -15,11 +15,10 @@ from typing import Final
 
 from rapidfuzz import fuzz
 
-from assistant.core.asking import Asked, join_non
+from assistant.core.asking import Asked, matching_terms
 from assistant.core.blocks import BlockKind
 from assistant.core.modes import QuestionKind
 from assistant.core.quotable import Quotable, introduces
-from assistant.core.text import terms
 from assistant.core.wordforms import joined_forms, related_words
 
 _IN_CONTEXT: Final = 0.85
@@ -102,12 +101,12 @@ def _rated(
 
 
 def _bags(units: Sequence[Quotable]) -> list[_Bags]:
-    words = [tuple(terms(join_non(unit.text))) for unit in units]
+    words = [tuple(matching_terms(unit.text)) for unit in units]
     contexts: dict[str, tuple[str, ...]] = {}
     for unit in units:
         for text in (unit.context, unit.heading):
             if text not in contexts:
-                contexts[text] = tuple(terms(join_non(text)))
+                contexts[text] = tuple(matching_terms(text))
     return [
         _Bags(
             words[place],

@@ -39,8 +39,8 @@ NAMES_SOURCE: Final = re.compile(
 
 CONNECTIVE: Final = re.compile(
     r"""
-      ^\W*(?:therefore|however|overall|additionally|furthermore|moreover|in\ssummary|in\sconclusion|to\ssummarize
-        |in\sshort|in\saddition|for\sexample|for\sinstance|finally|also|thus|hence|so|similarly|lastly|firstly
+      ^\W*(?:therefore|however|overall|additionally|furthermore|moreover|in\ssummary|in\sconclusion
+        |to\ssummarize|in\sshort|in\saddition|for\sexample|for\sinstance|finally|also|thus|hence|so|similarly|lastly|firstly
         |secondly)\b,?
     | ^\W*(?:因此|所以|总之|综上所述|综上|另外|此外|同时|但是|不过|然而|例如|比如|首先|其次|最后)[，,]?
     | \bit\s(?:appears|seems|is\s(?:important|worth|clear))\s(?:to\snote\s)?that\b | \bwe\scan\ssee\sthat\b
@@ -51,8 +51,8 @@ CONNECTIVE: Final = re.compile(
 """Words that join a sentence to the one before or soften it."""
 
 _NOT: Final = r"(?:(?:do|does|did|is|are|was|were|has|have|can|could)(?:\snot|n['’]t))"
-_TELL: Final = r"""(?:answer|mention|contain|provide|specify|state|say|include|discuss|address|indicate|explain|cover|give
-    |describe|offer|reveal|detail|mentioned|specified|stated|provided|explained|addressed|discussed|covered|clear|enough
+_TELL: Final = r"""(?:answer|mention|contain|provide|specify|state|say|include|discuss|address|indicate|explain|cover
+    |give|describe|offer|reveal|detail|mentioned|specified|stated|provided|explained|addressed|discussed|covered|clear|enough
     |sufficient)"""
 _TOLD: Final = r"""(?:mentioned|specified|stated|provided|explained|addressed|discussed|covered|answered|found
     |available)"""

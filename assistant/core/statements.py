@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from assistant.core.figures import figures
@@ -54,13 +55,22 @@ def is_refusal(sentence: str) -> bool:
     return MAY_REFUSE.search(read) is not None and REFUSAL.search(read) is not None
 
 
-def statements(text: str, sentences: Sequence[Span]) -> list[Span]:
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence that states something: where it stands, and its words that claim (offsets as in the sentence)."""
+
+    span: Span
+    claim: str
+
+
+def statements(text: str, sentences: Sequence[Span]) -> list[Statement]:
     """Those of the sentences of a text that state something evidence could carry, in order."""
-    return [
-        span
-        for at, span in enumerate(sentences)
-        if not _is_table_head(text, sentences, at) and states_something(text[span.start : span.end])
-    ]
+    found: list[Statement] = []
+    for at, span in enumerate(sentences):
+        said = None if _is_table_head(text, sentences, at) else _claimed(text[span.start : span.end])
+        if said is not None:
+            found.append(Statement(span, said))
+    return found
 
 
 def _is_table_head(text: str, sentences: Sequence[Span], at: int) -> bool:
@@ -73,16 +83,22 @@ def _is_table_head(text: str, sentences: Sequence[Span], at: int) -> bool:
 
 def states_something(sentence: str) -> bool:
     """Whether the sentence claims something; false for courtesy, headings, questions, lead-ins and refusals."""
+    return _claimed(sentence) is not None
+
+
+def _claimed(sentence: str) -> str | None:
+    """What the sentence claims, None when it states nothing."""
     bare = _EMPHASIS.sub(" ", _FURNITURE.sub("", sentence, count=1)).strip()
     if sentence.lstrip().startswith(("#", "```", "~~~")) or bare.endswith(("?", "？")) or not _WORD.search(bare):
-        return False
-    if is_refusal(bare) or COURTESY.search(bare, 0, _LONGEST_READ):
-        return False
-    content = terms(claim(sentence))
+        return None
+    if is_refusal(bare) or COURTESY.search(bare[:_LONGEST_READ]):
+        return None
+    said = claim(sentence)
+    content = terms(said)
     if bare.endswith((":", "：")):
         introduces = LEAD_IN.search(bare) is not None and not figures(bare)
-        return len(content) > (_LONGEST_LEAD_IN if introduces else _LONGEST_LABEL)
-    return bool(content) and not _is_bold_heading(sentence, content)
+        return said if len(content) > (_LONGEST_LEAD_IN if introduces else _LONGEST_LABEL) else None
+    return said if content and not _is_bold_heading(sentence, content) else None
 
 
 def _is_bold_heading(sentence: str, content: Sequence[str]) -> bool:

@@ -9,6 +9,7 @@ from assistant.core.text import stem
 
 _GROUPS: Final = (
     "employee, staff, personnel, teammate, worker, colleague, people, team member, staff member",
+    "team, staff",
     "firm, company, organisation, organization",
     "manager, supervisor, line manager",
     "begin, start, commence",

@@ -19,61 +19,18 @@ class Dimension(StrEnum):
     WEIGHT = "weight"
     DATA = "data"
     TEMPERATURE = "temperature"
+    FREQUENCY = "frequency"
 
 
-NUMBER_WORDS: Final = {
-    word: value
-    for value, word in enumerate(
-        [
-            "zero",
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-            "sixteen",
-            "seventeen",
-            "eighteen",
-            "nineteen",
-        ]
-    )
-} | {"dozen": 12}
-TENS: Final = {
-    word: value * 10
-    for value, word in enumerate(
-        ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], start=2
-    )
-}
-ORDINAL_WORDS: Final = {
-    word: value
-    for value, word in enumerate(
-        [
-            "first",
-            "second",
-            "third",
-            "fourth",
-            "fifth",
-            "sixth",
-            "seventh",
-            "eighth",
-            "ninth",
-            "tenth",
-            "eleventh",
-            "twelfth",
-        ],
-        start=1,
-    )
-}
+_NUMBERS: Final = """
+zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
+nineteen
+"""
+_TENS: Final = "twenty thirty forty fifty sixty seventy eighty ninety"
+_ORDINALS: Final = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+NUMBER_WORDS: Final = {word: value for value, word in enumerate(_NUMBERS.split())} | {"dozen": 12}
+TENS: Final = {word: value * 10 for value, word in enumerate(_TENS.split(), start=2)}
+ORDINAL_WORDS: Final = {word: value for value, word in enumerate(_ORDINALS.split(), start=1)}
 MAGNITUDES: Final = {
     "k": 1e3,
     "thousand": 1e3,
@@ -100,6 +57,10 @@ CURRENCIES: Final = {
 } | {code: code for code in ["USD", "EUR", "GBP", "CNY", "JPY", "CHF", "CAD", "AUD", "HKD"]}
 
 _DAY: Final = 86400.0
+_WORKING_DAYS: Final = (
+    "business days|business day|working days|working day|workdays|workday|work days|work day"
+    "|个工作日|工作日|个工作天|工作天"
+)
 # Months and years have their mean length (Gregorian calendar); a working week has five days.
 _TABLE: Final[tuple[tuple[Dimension, str, float, str], ...]] = (
     (Dimension.PERCENT, "%", 1.0, "%|％|percent|per cent|pct|percentage points|percentage point|个百分点"),
@@ -111,11 +72,11 @@ _TABLE: Final[tuple[tuple[Dimension, str, float, str], ...]] = (
         Dimension.DURATION,
         "working day",
         _DAY * 7 / 5,
-        "business days|business day|working days|working day|workdays|workday|work days|work day"
-        "|个工作日|工作日|个工作天|工作天",
+        _WORKING_DAYS,
     ),
     (Dimension.DURATION, "week", _DAY * 7, "weeks|week|wks|wk|个星期|星期|个礼拜|礼拜|周"),
     (Dimension.DURATION, "month", _DAY * 30.436875, "months|month|mos|个月|月"),
+    (Dimension.DURATION, "quarter", _DAY * 91.310625, "quarters|quarter|个季度|季度"),
     (Dimension.DURATION, "year", _DAY * 365.2425, "years|year|yrs|yr|周年|年"),
     (Dimension.MONEY, "USD", 1.0, "us dollars|us dollar|dollars|dollar|美元|美金"),
     (Dimension.MONEY, "EUR", 1.0, "euros|euro|欧元"),

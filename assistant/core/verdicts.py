@@ -14,7 +14,7 @@ PARTIAL_FROM: Final = 0.25
 """Scores from which a claim counts as supported and as partly supported."""
 
 _FIGURE_COST: Final = 0.08
-_SAME_CLAIM: Final = 0.6
+_SAME_CLAIM: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,12 @@ def support(claim: str, grounding: Grounding, index: EvidenceIndex) -> Support:
     if not grounding.places:
         return UNSUPPORTED
     stated = figures(claim)
-    shown = [figures(_text(place, index)) for place in grounding.places]
+    shown = [figures(_text(place, index)) for place in grounding.places] if stated else []
     context = [_context(place, index) for place in grounding.places] if stated else []
     absent = missing(stated, shown + context)
     score = (grounding.covered + grounding.order) / 2 - _FIGURE_COST * len(absent)
     against = _shared(grounding, index) >= _SAME_CLAIM and (
-        rivals(absent, stated, shown[0]) or denies(claim, _text(grounding.places[0], index))
+        (bool(absent) and rivals(absent, stated, shown[0])) or denies(claim, _text(grounding.places[0], index))
     )
     return Support(min(1.0, max(0.0, score)), against, len(absent))
 

@@ -1,7 +1,7 @@
 """Wording: whether words that were exchanged change what is said, or are another spelling or word for the same.
 
-There is no parser here. Names are known by their capitals, and a phrase counts as a thing, which can be exchanged for another
-thing, when it follows an article, a preposition or the like; a verb that was replaced does not.
+There is no parser here. Names are known by their capitals, and a phrase counts as a thing, which can be exchanged for
+another thing, when it follows an article, a preposition or the like; a verb that was replaced does not.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _SLIP: Final = 2
 _LONG_WORD: Final = 6
 _INSIDE: Final = 6
 _NOUN_MARKER_WORDS: Final = """
-a an the this that these those all each every any some both our your their its his her my of in at on by with for from via
-through into as per no 的 在 由 向 从 用 以 通过 每 该 本
+a an the this that these those all each every any some both our your their its his her my of in at on by with for from
+via through into as per no 的 在 由 向 从 用 以 通过 每 该 本 至 到 给 于 与 和
 """
 _NOUN_MARKERS: Final = frozenset(_NOUN_MARKER_WORDS.split())
 _PREDICATE_WORDS: Final = "is are was were be been become became 是 为"
@@ -54,8 +54,8 @@ def _same_spelling(one: str, other: str, named: bool) -> bool:
 def is_thing(run: Sequence[Token], before: Sequence[Token], text: str, *, named: bool, predicate: bool) -> bool:
     """Whether exchanged words stand for a thing.
 
-    They follow an article, a preposition or a slash, perhaps with a name or an adjective between; with `predicate` also "is";
-    where names are exchanged (`named`) also a comma.
+    They follow an article, a preposition or a slash, perhaps with a name or an adjective between; with `predicate` also
+    "is"; where names are exchanged (`named`) also a comma.
     """
     markers = _NOUN_MARKERS | _PREDICATES if predicate else _NOUN_MARKERS
     if run[0].key in markers:

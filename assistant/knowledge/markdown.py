@@ -56,7 +56,7 @@ def _keys(head: str) -> dict[str, object]:
         return {key.lower(): value.strip("\"' ") for key, value in _KEY_LINE.findall(head)}
 
 
-# Every repetition that could run over the whole text is bounded, so that no input makes matching quadratic.
+# Every repetition is bounded or stops at the next opening mark, so that no input makes matching quadratic.
 _APART: Final = re.compile(
     r"(?P<comment><!--.*?(?:-->|\Z)|\{%-?\s*comment\s*-?%\}.{0,4000}?\{%-?\s*endcomment\s*-?%\}|\{#\s.{0,2000}?#\})"
     r"|^(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^(?P=fence)[^\n]*$|\Z)|`[^`\n]{1,2000}`",
@@ -66,14 +66,16 @@ _CONTENTS: Final = re.compile(
     r"^[ \t]*(?:[*-] .*\n[ \t]*\{:\s*toc\b[^}\n]*\}|\[\[?_?TOC_?\]?\])[ \t]*$", re.MULTILINE | re.IGNORECASE
 )
 _TEMPLATE: Final = re.compile(
-    r"\{%(?P<tag>.{0,1000}?)%\}|\{\{.{0,500}?\}\}|\{:[^}\n]{0,300}\}|\{(?:[#.][\w-]{1,100}\s?){1,9}\}", re.DOTALL
+    r"\{%(?P<tag>(?:[^{%]|\{(?!%)|%(?!\}))*)%\}|\{\{(?:[^{}]|\{(?!\{)|\}(?!\}))*\}\}|\{:[^}\n]{0,300}\}"
+    r"|\{(?:[#.][\w-]{1,100}\s?){1,9}\}"
 )
-_BLANK_TARGET: Final = re.compile(
-    r"(\[[^\[\]\n]{0,300}\])\(((?:[/#.]|https?:)[^()<>\"\s]{0,300} [^()<>\"\n]{0,300})\)"
-)
+_BLANK_TARGET: Final = re.compile(r"(\[[^\[\]\n]{0,300}\])\(((?:[/#.]|https?:)[^()<>\"\s]{0,300} [^()<>\"\n]{0,300})\)")
 _LABEL_TAG: Final = re.compile(r"^-?\s*(?P<name>\w+)(?P<args>(?:\s+(?:\"[^\"]*\"|'[^']*'))+)\s*-?$")
 # CommonMark does not close ** between a full-width mark and a character (the flanking rule), as Chinese writers do.
-_CJK_BOLD: Final = re.compile(rf"(?<!\*)\*\*(?=\S)([^*\n]{{0,200}}?[{CJK}\u3000-\u303f\uff00-\uffef][^*\n]{{0,200}})(?<=\S)\*\*(?!\*)")
+_CJK_BOLD: Final = re.compile(
+    rf"(?<!\*)\*\*(?=\S)([^*\n]{{0,200}}?[{CJK}\u3000-\u303f\uff00-\uffef][^*\n]{{0,200}})"
+    r"(?<=\S)\*\*(?!\*)"
+)
 _QUOTED: Final = re.compile(r"\"([^\"]*)\"|'([^']*)'")
 _LIQUID: Final = frozenset(
     str.split(

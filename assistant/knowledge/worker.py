@@ -4,7 +4,8 @@ Parsers meet hostile bytes here, away from the server: this process can hang, cr
 goes in and out is framed JSON, never pickles, so that a parser that was taken over cannot run code in the server.
 
 Frame: four bytes of length (big endian), then that many bytes. A request is two frames (the job as JSON, the
-document's bytes), an answer is one (JSON: `{"draft": …}` or `{"refused": reason, "detail": …}`). One empty frame comes first: ready.
+document's bytes), an answer is one (JSON: `{"draft": …}` or `{"refused": reason, "detail": …}`). An empty frame comes
+first of all: ready.
 """
 
 from __future__ import annotations

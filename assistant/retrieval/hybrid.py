@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from assistant.core.access import Caller
 from assistant.core.evidence import Passage
 from assistant.core.text import index_terms
 from assistant.errors import AssistantError
-from assistant.interfaces import Embedder, Hit, PassageIndex, Vectors
+from assistant.interfaces import Embedder, PassageIndex, Vectors
 
 log = logging.getLogger(__name__)
 

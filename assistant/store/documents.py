@@ -231,6 +231,9 @@ async def _put_vectors(connection: AsyncConnection, embedder: str, given: dict[i
     alive = (await connection.scalars(query.with_for_update(read=True, key_share=True))).all()
     if not alive:
         return
+    one = await connection.scalar(select(vectors.c.vector).where(vectors.c.embedder == embedder).limit(1))
+    if one is not None and len(one) != len(given[alive[0]]):
+        raise BadInput("the vectors of one embedder have one length", reason="dimension")
     change = await _count_change(connection, "added")
     rows = [{"embedder": embedder, "chunk": id_, "change": change, "vector": given[id_]} for id_ in alive]
     await upsert(connection, vectors, rows)

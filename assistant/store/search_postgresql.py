@@ -9,6 +9,7 @@ from typing import Final
 
 from pgvector.sqlalchemy import VECTOR
 from sqlalchemy import bindparam, text
+from sqlalchemy.exc import DBAPIError
 
 from assistant.core.access import Caller
 from assistant.core.evidence import Passage
@@ -16,6 +17,7 @@ from assistant.interfaces import Hit, Vectors
 from assistant.store.engine import Database
 from assistant.store.passages import read_passages, search_terms
 from assistant.store.rights import readable, rights
+from assistant.store.vector_cache import wrong_length
 
 _HIGHEST_FREQUENCY: Final = 128
 
@@ -89,10 +91,15 @@ class PostgresqlPassageIndex:
     async def search_vectors(
         self, embedder: str, vector: Vectors, caller: Caller, collections: frozenset[str] | None, limit: int
     ) -> list[Hit]:
-        """Cosine over the vectors of this embedder, best first."""
+        """Cosine over the vectors of this embedder, best first; BadInput for a vector of another length."""
         values = {"embedder": embedder, "vector": vector, "limit": limit} | rights("postgresql", caller, collections)
-        async with self._database.read() as connection:
-            return [Hit(row.chunk, row.score) for row in await connection.execute(_VECTORS, values)]
+        try:
+            async with self._database.read() as connection:
+                return [Hit(row.chunk, row.score) for row in await connection.execute(_VECTORS, values)]
+        except DBAPIError as error:
+            if "different vector dimensions" in str(error.orig):
+                raise wrong_length(len(vector)) from error
+            raise
 
     async def passages(self, chunks: Sequence[int], caller: Caller) -> dict[int, Passage]:
         """The passages of these chunks that the caller may read (checked again here), with score 0."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from assistant.errors import BadInput
 from assistant.interfaces import Hit, Vectors
 
 _STATE: Final = text("SELECT added, removed FROM index_changes WHERE name = 'vectors'")
@@ -32,7 +33,12 @@ class Snapshot:
     documents: dict[str, int]
 
     def search(self, vector: Vectors, allowed: Sequence[str], limit: int) -> list[Hit]:
-        """The best `limit` chunks of the allowed documents by dot product, best first; exact."""
+        """The best `limit` chunks of the allowed documents by dot product, best first; exact.
+
+        Raises BadInput for a vector of another length than those of the embedder.
+        """
+        if len(self.chunks) and len(vector) != self.matrix.shape[1]:
+            raise wrong_length(len(vector))
         rows = np.flatnonzero(self._mask(allowed)[self.owners])
         if not len(rows) or limit < 1:
             return []
@@ -50,6 +56,11 @@ class Snapshot:
         mask = np.zeros(len(self.documents), dtype=np.bool_)
         mask[[number for number in map(self.documents.get, allowed) if number is not None]] = True
         return mask
+
+
+def wrong_length(given: int) -> BadInput:
+    """The refusal of a vector that does not have the length of the embedder's."""
+    return BadInput("the vectors of one embedder have one length", reason="dimension", given=given)
 
 
 _EMPTY: Final = Snapshot(np.empty(0, np.int64), np.empty(0, np.int32), np.empty((0, 0), np.float32), {})

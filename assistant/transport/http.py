@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
 import structlog
@@ -39,147 +38,169 @@ class NewTurn(BaseModel):
     wait: bool = Field(True, description="Answer when the turn has ended, with its message; else at once")
 
 
-def make_router(doors: Doors, ready: Callable[[], Awaitable[Json]]) -> APIRouter:
-    """All routes of the API; `ready` tells the state of what the server needs (raises when it is not usable)."""
-    router = APIRouter()
+router = APIRouter()
 
-    async def caller(authorization: Annotated[str | None, Header()] = None) -> Caller:
-        scheme, _, token = (authorization or "").partition(" ")
-        return await doors.authenticator.authenticate(token if scheme.lower() == "bearer" and token else None)
 
-    Who = Annotated[Caller, Depends(caller)]  # noqa: N806 - a type
+def _doors(request: Request) -> Doors:
+    doors: Doors = request.app.state.doors
+    return doors
 
-    @router.websocket("/v1/ws")
-    async def socket(websocket: WebSocket) -> None:
-        await serve_socket(websocket, doors)
 
-    @router.get("/healthz")
-    async def healthz() -> Json:
-        """The process lives."""
-        return {"status": "ok"}
+DoorsHere = Annotated[Doors, Depends(_doors)]
 
-    @router.get("/readyz")
-    async def readyz() -> Response:
-        """The server can answer: database, migrations, model and index are usable."""
-        try:
-            return ORJSONResponse({"status": "ready", **await ready()})
-        except Exception as error:  # noqa: BLE001 - whatever is wrong, the answer is: not ready
-            log.warning("not ready", error=type(error).__name__)
-            return ORJSONResponse({"status": "not_ready", "code": getattr(error, "code", "internal")}, 503)
 
-    @router.get("/api/config")
-    async def config(who: Who) -> Json:
-        """What the page shows before the first question."""
-        return dict(doors.page)
+async def _caller(doors: DoorsHere, authorization: Annotated[str | None, Header()] = None) -> Caller:
+    scheme, _, token = (authorization or "").partition(" ")
+    return await doors.authenticator.authenticate(token if scheme.lower() == "bearer" and token else None)
 
-    @router.get("/api/sessions")
-    async def sessions(who: Who, limit: Annotated[int, Query(ge=1, le=200)] = 50) -> Json:
-        """The caller's sessions, the latest first."""
-        listed = await doors.store.conversations(who, limit=limit)
-        return {
-            "sessions": [
-                {
-                    "session_id": item.id,
-                    "title": item.title,
-                    "created_at": item.created_at.isoformat(),
-                    "updated_at": item.updated_at.isoformat(),
-                    "turns": item.turns,
-                }
-                for item in listed
-            ]
-        }
 
-    @router.post("/api/sessions", status_code=201)
-    async def open_session(who: Who) -> Json:
-        """Open a new session."""
-        opened = await doors.store.open(who, None)
-        return {"session_id": opened.id, "epoch": opened.epoch, "as_of_seq": opened.head_seq}
+Who = Annotated[Caller, Depends(_caller)]
 
-    @router.get("/api/sessions/{session}")
-    async def snapshot(who: Who, session: SessionId) -> Json:
-        """The whole session as of a sequence number."""
-        opened = await doors.store.open(who, session)
-        events = await doors.events.read(session)
-        return {
-            "session_id": session,
-            "epoch": opened.epoch,
-            "as_of_seq": events[-1].seq if events else 0,
-            "turns": [{"turn": turn, "message": encode_message(message)} for turn, message in _by_turn(events)],
-        }
 
-    @router.get("/api/sessions/{session}/events")
-    async def events(who: Who, session: SessionId, after_seq: Annotated[int, Query(ge=0, le=2**53)] = 0) -> Json:
-        """Numbered events after a number, at most 1000 at a time."""
-        await doors.store.open(who, session)
-        found = await doors.events.read(session, after=after_seq, limit=1000)
-        return {
-            "events": [
-                {"seq": item.seq, "turn": item.turn, "type": item.event.type, "d": encode(item.event)}
-                for item in found
-            ]
-        }
+@router.websocket("/v1/ws")
+async def socket(websocket: WebSocket) -> None:
+    """The streaming protocol."""
+    await serve_socket(websocket, websocket.app.state.doors)
 
-    @router.post("/api/sessions/{session}/turns")
-    async def new_turn(
-        who: Who,
-        session: SessionId,
-        body: NewTurn,
-        idempotency_key: Annotated[str, Header(min_length=1, max_length=64)],
-    ) -> Json:
-        """Ask a question; the same key again gives the same turn."""
-        if not body.text.strip():
-            raise BadInput("the question is empty", reason="text")
-        mode = read_mode(body.mode)
-        doors.limiter.take(who)
-        scope = frozenset(body.scope.collections) if body.scope and body.scope.collections else None
-        begun = await doors.live.start(
-            who, session, client_id=idempotency_key, text=body.text, mode=mode, collections=scope
-        )
-        if not body.wait:
-            return {"turn": begun.turn, "duplicate": begun.duplicate}
-        await doors.live.wait(begun.turn)
-        message = await _turn_message(session, begun.turn)
-        return {"turn": begun.turn, "duplicate": begun.duplicate, "message": encode_message(message)}
 
-    @router.post("/api/sessions/{session}/turns/{turn}/cancel")
-    async def cancel(who: Who, session: SessionId, turn: TurnId) -> Json:
-        """Stop a running turn."""
-        await doors.store.open(who, session)
-        return {"turn": turn, "cancelled": doors.live.cancel(who, session, turn)}
+@router.get("/healthz")
+async def healthz() -> Json:
+    """The process lives."""
+    return {"status": "ok"}
 
-    @router.get("/api/sessions/{session}/turns/{turn}/citations/{n}")
-    async def citation(
-        who: Who,
-        session: SessionId,
-        turn: TurnId,
-        n: Annotated[int, Path(ge=1, le=1_000_000)],
-        start: Annotated[int | None, Query(ge=0)] = None,
-    ) -> Json:
-        """The cited passage as it was, and what has become of its source; `start` picks one of several places."""
-        passage, state = await doors.store.cited_passage(who, session, turn, n)
-        cited = _cited(await _turn_message(session, turn), n, start)
-        lead, tail = cited.source.start - passage.span.start, cited.source.end - passage.span.start
-        return {
-            "title": passage.source.title,
-            "uri": passage.source.uri,
-            "section": passage.section,
-            "page": passage.page,
-            "version": passage.source.number,
-            "date": passage.source.date.isoformat() if passage.source.date else None,
-            "authority": passage.source.authority.value,
-            "before": passage.text[: max(0, lead)],
-            "exact": cited.source.exact,
-            "after": passage.text[max(0, tail) :],
-            "state": state,
-        }
 
-    async def _turn_message(session: str, turn: str) -> TurnMessage:
-        found = [item.event for item in await doors.events.read(session) if item.turn == turn]
-        if not found:
-            raise NotFound("no such turn")
-        return fold(found)
+@router.get("/readyz")
+async def readyz(request: Request) -> Response:
+    """The server can answer: database, migrations, model and index are usable."""
+    try:
+        return ORJSONResponse({"status": "ready", **await request.app.state.ready()})
+    except Exception as error:
+        log.warning("not ready", error=type(error).__name__)
+        return ORJSONResponse({"status": "not_ready", "code": getattr(error, "code", "internal")}, 503)
 
-    return router
+
+@router.get("/api/config")
+async def config(doors: DoorsHere, who: Who) -> Json:
+    """What the page shows before the first question."""
+    return dict(doors.page)
+
+
+@router.get("/api/sessions")
+async def sessions(doors: DoorsHere, who: Who, limit: Annotated[int, Query(ge=1, le=200)] = 50) -> Json:
+    """The caller's sessions, the latest first."""
+    listed = await doors.store.conversations(who, limit=limit)
+    return {
+        "sessions": [
+            {
+                "session_id": item.id,
+                "title": item.title,
+                "created_at": item.created_at.isoformat(),
+                "updated_at": item.updated_at.isoformat(),
+                "turns": item.turns,
+            }
+            for item in listed
+        ]
+    }
+
+
+@router.post("/api/sessions", status_code=201)
+async def open_session(doors: DoorsHere, who: Who) -> Json:
+    """Open a new session."""
+    opened = await doors.store.open(who, None)
+    return {"session_id": opened.id, "epoch": opened.epoch, "as_of_seq": opened.head_seq}
+
+
+@router.get("/api/sessions/{session}")
+async def snapshot(doors: DoorsHere, who: Who, session: SessionId) -> Json:
+    """The whole session as of a sequence number."""
+    opened = await doors.store.open(who, session)
+    events = await doors.events.read(session)
+    return {
+        "session_id": session,
+        "epoch": opened.epoch,
+        "as_of_seq": events[-1].seq if events else 0,
+        "turns": [{"turn": turn, "message": encode_message(message)} for turn, message in _by_turn(events)],
+    }
+
+
+@router.get("/api/sessions/{session}/events")
+async def events(
+    doors: DoorsHere, who: Who, session: SessionId, after_seq: Annotated[int, Query(ge=0, le=2**53)] = 0
+) -> Json:
+    """Numbered events after a number, at most 1000 at a time."""
+    await doors.store.open(who, session)
+    found = await doors.events.read(session, after=after_seq, limit=1000)
+    return {
+        "events": [
+            {"seq": item.seq, "turn": item.turn, "type": item.event.type, "d": encode(item.event)} for item in found
+        ]
+    }
+
+
+@router.post("/api/sessions/{session}/turns")
+async def new_turn(
+    doors: DoorsHere,
+    who: Who,
+    session: SessionId,
+    body: NewTurn,
+    idempotency_key: Annotated[str, Header(min_length=1, max_length=64)],
+) -> Json:
+    """Ask a question; the same key again gives the same turn."""
+    if not body.text.strip():
+        raise BadInput("the question is empty", reason="text")
+    mode = read_mode(body.mode)
+    doors.limiter.take(who)
+    scope = frozenset(body.scope.collections) if body.scope and body.scope.collections else None
+    begun = await doors.live.start(
+        who, session, client_id=idempotency_key, text=body.text, mode=mode, collections=scope
+    )
+    if not body.wait:
+        return {"turn": begun.turn, "duplicate": begun.duplicate}
+    await doors.live.wait(begun.turn)
+    message = await _turn_message(doors, session, begun.turn)
+    return {"turn": begun.turn, "duplicate": begun.duplicate, "message": encode_message(message)}
+
+
+@router.post("/api/sessions/{session}/turns/{turn}/cancel")
+async def cancel(doors: DoorsHere, who: Who, session: SessionId, turn: TurnId) -> Json:
+    """Stop a running turn."""
+    await doors.store.open(who, session)
+    return {"turn": turn, "cancelled": doors.live.cancel(who, session, turn)}
+
+
+@router.get("/api/sessions/{session}/turns/{turn}/citations/{n}")
+async def citation(
+    doors: DoorsHere,
+    who: Who,
+    session: SessionId,
+    turn: TurnId,
+    n: Annotated[int, Path(ge=1, le=1_000_000)],
+    start: Annotated[int | None, Query(ge=0)] = None,
+) -> Json:
+    """The cited passage as it was, and what has become of its source; `start` picks one of several places."""
+    passage, state = await doors.store.cited_passage(who, session, turn, n)
+    cited = _cited(await _turn_message(doors, session, turn), n, start)
+    lead, tail = cited.source.start - passage.span.start, cited.source.end - passage.span.start
+    return {
+        "title": passage.source.title,
+        "uri": passage.source.uri,
+        "section": passage.section,
+        "page": passage.page,
+        "version": passage.source.number,
+        "date": passage.source.date.isoformat() if passage.source.date else None,
+        "authority": passage.source.authority.value,
+        "before": passage.text[: max(0, lead)],
+        "exact": cited.source.exact,
+        "after": passage.text[max(0, tail) :],
+        "state": state,
+    }
+
+
+async def _turn_message(doors: Doors, session: str, turn: str) -> TurnMessage:
+    found = [item.event for item in await doors.events.read(session) if item.turn == turn]
+    if not found:
+        raise NotFound("no such turn")
+    return fold(found)
 
 
 def _by_turn(events: list[NumberedEvent]) -> list[tuple[str, TurnMessage]]:

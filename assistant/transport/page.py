@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI
 from fastapi.responses import PlainTextResponse, Response
 from fastapi.staticfiles import StaticFiles
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 CONTENT_SECURITY_POLICY: Final = "; ".join(
     (
@@ -33,22 +34,36 @@ HEADERS: Final = {
 }
 
 
+class SecurityHeaders:
+    """ASGI middleware that puts the security headers on every HTTP response."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on; add headers to its response."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        private = scope["path"].startswith("/api/")
+
+        async def secured(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.update(HEADERS)
+                if private:
+                    headers["Cache-Control"] = "no-store"
+            await send(message)
+
+        await self._app(scope, receive, secured)
+
+
 def add_page(app: FastAPI, folder: Path) -> None:
-    """Serve the built page at / and put the security headers on every response."""
-
-    @app.middleware("http")
-    async def secure(request: Request, forward: Callable[[Request], Awaitable[Response]]) -> Response:
-        response = await forward(request)
-        response.headers.update(HEADERS)
-        if request.url.path.startswith("/api/"):
-            response.headers["Cache-Control"] = "no-store"
-        return response
-
+    """Serve the built page at /; where it is not built, say how to build it."""
     if folder.is_dir():
         app.mount("/", StaticFiles(directory=folder, html=True), name="page")
-    else:
+        return
 
-        @app.get("/")
-        async def unbuilt() -> Response:
-            """Say how the page is built."""
-            return PlainTextResponse("The page is not built yet: run `make web`.", 503)
+    @app.get("/")
+    async def unbuilt() -> Response:
+        return PlainTextResponse("The page is not built yet: run `make web`.", 503)

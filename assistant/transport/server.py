@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,8 @@ from fastapi import FastAPI
 from assistant import __version__
 from assistant.errors import AssistantError
 from assistant.transport.doors import Doors
-from assistant.transport.http import make_router, refuse
-from assistant.transport.page import add_page
+from assistant.transport.http import refuse, router
+from assistant.transport.page import SecurityHeaders, add_page
 
 Ready = Callable[[], Awaitable[dict[str, Any]]]
 Open = Callable[[], AbstractAsyncContextManager[tuple[Doors, Ready]]]
@@ -22,18 +22,15 @@ Open = Callable[[], AbstractAsyncContextManager[tuple[Doors, Ready]]]
 def make_app(opening: Open, page: Path) -> FastAPI:
     """The application; `opening` is entered at start-up and left at shut-down, after the sockets are closed."""
 
-    class Lifespan:
-        def __init__(self, app: FastAPI) -> None:
-            self._app, self._opened = app, opening()
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with opening() as (doors, ready):
+            app.state.doors, app.state.ready = doors, ready
+            yield
 
-        async def __aenter__(self) -> None:
-            doors, ready = await self._opened.__aenter__()
-            self._app.include_router(make_router(doors, ready))
-            add_page(self._app, page)
-
-        async def __aexit__(self, *failure: Any) -> None:
-            await self._opened.__aexit__(*failure)
-
-    app = FastAPI(title="Assistant", version=__version__, lifespan=Lifespan, docs_url=None, redoc_url=None)
+    app = FastAPI(title="Assistant", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
+    app.add_middleware(SecurityHeaders)
     app.add_exception_handler(AssistantError, refuse)
+    app.include_router(router)
+    add_page(app, page)
     return app

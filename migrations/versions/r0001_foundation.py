@@ -28,6 +28,8 @@ POSTGRESQL = (
 SQLITE = (
     """CREATE VIRTUAL TABLE word_index USING fts5(
         terms, content='chunks', content_rowid='id', tokenize="ascii tokenchars '_'")""",
+    # Read as postings: one row per occurrence of a term, in the order of the chunks.
+    "CREATE VIRTUAL TABLE word_index_terms USING fts5vocab('word_index', 'instance')",
     """CREATE TRIGGER word_index_insert AFTER INSERT ON chunks BEGIN
         INSERT INTO word_index (rowid, terms) VALUES (new.id, new.terms);
     END""",

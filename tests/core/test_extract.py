@@ -246,3 +246,9 @@ def test_any_input_gives_a_text_and_always_the_same(question: str, texts: list[s
 def test_small_talk_is_short_and_honest(text: str, said_in: str, start: str) -> None:
     assert small_talk(text, said_in).startswith(start)
     assert len(small_talk(text, said_in)) < 200
+
+
+def test_what_holds_only_at_the_moment_of_asking_is_not_in_a_document() -> None:
+    page = evidence("Check the weather before you travel. In bad weather the office may close early.", "Weather")
+    assert ask("May the office close in bad weather?", page).answered
+    assert not ask("What is the weather today?", page).answered

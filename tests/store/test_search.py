@@ -91,7 +91,7 @@ async def test_numbers_and_words_with_marks_are_single_terms(store: Store) -> No
 
 @pytest.mark.parametrize("hostile", [*OPERATORS, "\x00", "\ud800", "x" * 100_000, "😀", "%_", ""])
 async def test_no_term_is_read_as_an_operator(store: Store, hostile: str) -> None:
-    await put(store, draft("Plain words and near things or not."))
+    await put(store, draft("Plain words."))
     assert await store.index.search_words([hostile], ANN, None, 5) == []
     assert len(await store.index.search_words([hostile, "plain"], ANN, None, 5)) == 1
 

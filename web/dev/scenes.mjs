@@ -70,7 +70,7 @@ const travel = `根据《差旅费管理办法》，**住宿费标准如下：**
 
 const SCENES = [
   {
-    match: /[\u4e00-\u9fff]/, answer: travel, language: 'zh', mode: 'simple_summarize', reason: 'A single lookup whose evidence fits the window.',
+    match: /[\u4e00-\u9fff]/, answer: travel, language: 'zh', mode: 'simple_summarize', reason: 'All evidence fits into one prompt.', code: 'fits',
     standalone: '一线城市出差的住宿费标准是多少？',
     evidence: [evidence('travel', 1, 0.91)],
     citations: [cite(travel, 1, 'travel', '**住宿费标准如下：**一线城市每晚不超过600元，其他城市每晚不超过400元。'), cite(travel, 1, 'travel', '超出标准的部分由个人承担。'), cite(travel, 1, 'travel', '2. 确有特殊情况的，须事先书面报批。', 'partial')],
@@ -78,7 +78,7 @@ const SCENES = [
     conflicts: [],
   },
   {
-    match: /./, answer: leave, language: 'en', mode: 'compact', reason: 'Two of three passages disagree, so they are read together in one prompt.',
+    match: /./, answer: leave, language: 'en', mode: 'compact', reason: 'The question needs all of the evidence, which is more than one prompt holds.', code: 'needs_all',
     standalone: 'How many days of annual leave do full-time employees get, and what happens to unused days?',
     evidence: [
       evidence('leave', 1, 0.94, { conflicts: ['handbook'], preferred: true }),
@@ -112,12 +112,12 @@ export function* eventsOf(turn, clientId, question, model) {
   yield ['turn.accepted', { turn, client_id: clientId, text: question, by: 'u1' }, 0];
   yield ['turn.progress', { stage: 'search', done: null, total: null }, 250];
   yield ['turn.plan', {
-    standalone: scene.standalone, mode: scene.mode, reason: scene.reason, reason_code: 'fits', language: scene.language, searched: [scene.standalone],
+    standalone: scene.standalone, mode: scene.mode, reason: scene.reason, reason_code: scene.code, language: scene.language, searched: [scene.standalone],
     budget: {
       window: 8192, system: 268, history: 910, evidence: 2460, question: 42, output: 1500, margin: 410,
       dropped: [
-        { kind: 'history', ref: 'turn 2', tokens: 640, reason: 'least related to the question' },
-        { kind: 'evidence', ref: 'Holiday calendar 2019', tokens: 388, reason: 'below the score floor' },
+        { kind: 'history', ref: 'turn 2', tokens: 640, reason: 'no_room' },
+        { kind: 'evidence', ref: 'Holiday calendar 2019', tokens: 388, reason: 'no_room' },
       ],
     },
     evidence: scene.evidence,

@@ -85,7 +85,7 @@ function api(path) {
     return { model: MODEL, title: 'Company assistant', examples, collections: ['hr', 'finance'], languages: ['en', 'zh'] };
   }
   if (path === '/api/sessions') {
-    return [...sessions.values()].reverse().map(({ id, title, at, started }) => ({ id, title, created_at: at, updated_at: at, turns: started.size }));
+    return { sessions: [...sessions.values()].reverse().map(({ id, title, at, started }) => ({ session_id: id, title, created_at: at, updated_at: at, turns: started.size })) };
   }
   const [, id, turn, n] = /^\/api\/sessions\/([^/]+)(?:\/turns\/([^/]+)\/citations\/(\d+))?$/.exec(path) ?? [];
   const s = sessions.get(id);

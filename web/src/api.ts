@@ -6,12 +6,14 @@ export interface Config {
   model: string;
   title: string;
   examples: string[];
-  collections: string[];
   languages: string[];
+  /** Collections to choose from, and names of the modes that the server offers; each may be missing. */
+  collections?: string[];
+  modes?: string[];
 }
 
 export interface ConversationItem {
-  id: string;
+  session_id: string;
   title: string;
   created_at: string;
   updated_at: string;
@@ -57,17 +59,17 @@ export class Api {
   }
 
   async conversations(): Promise<ConversationItem[]> {
-    const body = await this.get<ConversationItem[] | { sessions?: ConversationItem[] }>('/api/sessions');
-    return Array.isArray(body) ? body : (body.sessions ?? []);
+    return (await this.get<{ sessions: ConversationItem[] }>('/api/sessions')).sessions;
   }
 
   snapshot(session: string): Promise<Snapshot> {
     return this.get<Snapshot>(`/api/sessions/${encodeURIComponent(session)}`);
   }
 
-  passage(session: string, turn: string, n: number): Promise<CitedPassage> {
+  /** The passage of citation `n`; `start` is the place in the source, as one number can stand for several. */
+  passage(session: string, turn: string, n: number, start: number): Promise<CitedPassage> {
     const path = `/api/sessions/${encodeURIComponent(session)}/turns/${encodeURIComponent(turn)}/citations/${n}`;
-    return this.get<CitedPassage>(path);
+    return this.get<CitedPassage>(`${path}?start=${start}`);
   }
 
   private async get<T>(path: string): Promise<T> {

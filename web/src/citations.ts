@@ -38,7 +38,7 @@ const NOTHING = 0xf8ff - FIRST;
 const PRIVATE = /[\ue000-\uf8ff]/g;
 const MARK = /\u2e4f([\ue000-\uf8ff])\u2e4f/g;
 const ESCAPED_MARK = /%E2%B9%8F%E[EF]%[89AB][0-9A-F]%[89AB][0-9A-F]%E2%B9%8F/gi;
-/** Spans whose marks are tried one by one when not all of them fit; what is beyond is listed at the end. */
+/** Spans for which places are sought when not all of them fit at once; what is beyond is listed at the end. */
 const TRIED = 200;
 const MOST = (NOTHING >> 1) - 1;
 
@@ -96,7 +96,10 @@ export function annotate(answer: string, spans: readonly AnswerSpan[]): Annotate
   return fitting(text, spans, spacers, marks, want);
 }
 
-/** Each span as far as it fits: with both marks, else with its buttons only, else at the end. */
+/**
+ * Each span as far as it fits: with both marks, else with its buttons only, else at the end. Groups are halved until
+ * they fit, as usually all but one or two do.
+ */
 function fitting(
   text: string,
   spans: readonly AnswerSpan[],
@@ -106,12 +109,22 @@ function fitting(
 ): Annotated {
   let kept = spacers;
   const loose: number[] = [];
-  marks.forEach((pair, i) => {
-    const tries = i < TRIED ? [pair, pair.slice(1)].map((some) => [...kept, ...some]) : [];
-    const fit = tries.find((some) => shape(lex(insert(text, some))) === want);
-    if (fit) kept = fit;
-    else loose.push(i);
-  });
+  const fits = (more: Insertion[]): boolean => {
+    const next = [...kept, ...more];
+    if (shape(lex(insert(text, next))) !== want) return false;
+    kept = next;
+    return true;
+  };
+  const place = (from: number, to: number): void => {
+    if (from >= to || fits(marks.slice(from, to).flat())) return;
+    const middle = (from + to) >> 1;
+    if (middle > from) {
+      place(from, middle);
+      place(middle, to);
+    } else if (!fits(marks[from]!.slice(1))) loose.push(from);
+  };
+  place(0, Math.min(TRIED, marks.length));
+  for (let i = TRIED; i < marks.length; i++) loose.push(i);
   return { tokens: lex(insert(text, kept)), spans, loose };
 }
 

@@ -60,6 +60,8 @@ export class Connection {
 
   private socket: Socket | null = null;
   private outbox = new Map<string, Command>();
+  /** Called when the command of this id is acknowledged. */
+  private readonly noted = new Map<string, () => void>();
   private held: Frame[] | null = null;
   private timers: (() => void)[] = [];
   private stopBeat: () => void = () => undefined;
@@ -73,6 +75,8 @@ export class Connection {
   private drainMs: number | null = null;
   private staleToken = false;
   private openId = '';
+  /** Whether a conversation is to be had even where there is none yet. */
+  private wanted = false;
 
   constructor(
     private readonly env: Environment,
@@ -81,15 +85,23 @@ export class Connection {
     private readonly changed: () => void,
   ) {}
 
-  /** Leave the current conversation and open another one; null starts a new one. */
+  /** Leave the current conversation and open another one. Null is a new one, which the server makes when it is needed. */
   open(session: string | null): void {
-    this.hangUp();
+    this.close();
+    this.wanted = false;
     this.outbox.clear();
+    this.noted.clear();
     this.state = { ...EMPTY, sessionId: session, need: session ? 'reload' : null };
     this.attempt = 0;
     this.holeAt = -1;
     if (session) for (const pending of this.env.loadPending(session)) if (!pending.error) this.enqueue(pending);
-    void this.dial();
+    if (session) void this.dial();
+  }
+
+  /** A question is being written: have the line ready when it is sent. */
+  warm(): void {
+    this.wanted = true;
+    if (this.link.kind === 'idle') void this.dial();
   }
 
   /** Ask a question; gives the id under which it waits in `state.pending`. */
@@ -97,6 +109,7 @@ export class Connection {
     const pending: Pending = { ...question, id: this.env.id(), error: null };
     this.enqueue(pending);
     this.remember();
+    this.warm();
     this.wake();
     return pending.id;
   }
@@ -113,8 +126,9 @@ export class Connection {
     this.command('turn.cancel', { turn });
   }
 
-  feedback(d: Commands['feedback.add']): void {
-    this.command('feedback.add', d);
+  /** Pass an opinion on; `noted` is called when the server has it. */
+  feedback(d: Commands['feedback.add'], noted: () => void): void {
+    this.noted.set(this.command('feedback.add', d), noted);
   }
 
   /** The network or the page is back: try at once, or check that the line is alive. */
@@ -144,8 +158,10 @@ export class Connection {
     this.put({ v: VERSION, type: 'turn.start', id, d });
   }
 
-  private command<T extends 'turn.cancel' | 'feedback.add'>(type: T, d: Commands[T]): void {
-    this.put({ v: VERSION, type, id: this.env.id(), d } as Command);
+  private command<T extends 'turn.cancel' | 'feedback.add'>(type: T, d: Commands[T]): string {
+    const id = this.env.id();
+    this.put({ v: VERSION, type, id, d } as Command);
+    return id;
   }
 
   /** Keep the command until it is acknowledged, and send it now if the line is open. */
@@ -174,7 +190,9 @@ export class Connection {
       if (number !== this.dialNumber) return;
       this.staleToken = false;
       if (this.state.need === 'reload') await this.reload(number);
-      if (number === this.dialNumber) this.connect(number, token);
+      if (number !== this.dialNumber) return;
+      if (this.state.sessionId || this.wanted) this.connect(number, token);
+      else this.setLink({ kind: 'idle' });
     } catch (error) {
       if (number === this.dialNumber) this.lost(error instanceof ApiError && error.status === 401 ? 4501 : 1006);
     }
@@ -286,6 +304,8 @@ export class Connection {
         return;
       case 'ack':
         this.outbox.delete(frame.d.id);
+        this.noted.get(frame.d.id)?.();
+        this.noted.delete(frame.d.id);
         return;
       case 'error':
         return this.refused(frame.d.ref_id ?? '', frame.d.code);

@@ -21,7 +21,7 @@ export const closeText = (w: Words, code: number): string => w.closed[code] ?? w
 
 /** A calendar day such as 2024-05-01, in words; what is not a date is shown as it is. */
 export function dayText(locale: Locale, iso: string): string {
-  const day = new Date(/^\d{4}-\d{2}-\d{2}$/.test(iso) ? `${iso}T00:00:00Z` : iso);
+  const day = new Date(`${/^\d{4}-\d{2}-\d{2}/.exec(iso)?.[0] ?? ''}T00:00:00Z`);
   if (Number.isNaN(day.getTime())) return iso;
   return day.toLocaleDateString(tag(locale), { year: 'numeric', month: 'short', day: 'numeric', timeZone: 'UTC' });
 }

@@ -42,7 +42,8 @@ export interface Budget {
 
 export interface EvidenceShown {
   id: string;
-  n: number;
+  /** The display number; null until it is cited in the conversation. */
+  n: number | null;
   title: string;
   uri: string;
   section: string;

@@ -64,7 +64,7 @@ describe('memory', () => {
 });
 
 describe('the chat', () => {
-  let socket: FakeSocket;
+  let socket: FakeSocket | undefined;
 
   /** A chat on the page whose server is this test. */
   async function open(): Promise<AssistantChat> {
@@ -76,7 +76,7 @@ describe('the chat', () => {
     });
     const bodies: Record<string, unknown> = {
       '/api/config': { model: 'extractive', title: 'Desk', examples: ['Example?'], collections: [], languages: ['en'] },
-      '/api/sessions': [{ id: 's0', title: 'Old one', created_at: '2020-01-01', updated_at: '2020-01-01', turns: 1 }],
+      '/api/sessions': { sessions: [{ session_id: 's0', title: 'Old one', created_at: '2020-01-01', updated_at: '2020-01-01', turns: 1 }] },
     };
     vi.stubGlobal('fetch', (url: string) => {
       const body = bodies[new URL(url).pathname];
@@ -86,9 +86,11 @@ describe('the chat', () => {
     chat.base = 'https://desk.example';
     chat.locale = 'en';
     document.body.append(chat);
+    await drawn(chat);
+    chat.shadowRoot!.querySelector('assistant-composer')!.dispatchEvent(new CustomEvent('typing'));
     await vi.waitFor(() => expect(socket).toBeDefined());
-    socket.onopen?.();
-    socket.say(ready(), frame('replay.done', { head_seq: 0 }));
+    socket!.onopen?.();
+    socket!.say(ready(), frame('replay.done', { head_seq: 0 }));
     await drawn(chat);
     return chat;
   }
@@ -103,6 +105,7 @@ describe('the chat', () => {
 
   afterEach(() => {
     document.body.replaceChildren();
+    socket = undefined;
     localStorage.clear();
     sessionStorage.clear();
     vi.unstubAllGlobals();
@@ -118,19 +121,19 @@ describe('the chat', () => {
     const chat = await open();
     root(chat).querySelector<HTMLButtonElement>('.welcome button')!.click();
     await drawn(chat);
-    const start = socket.of('turn.start')[0]!;
+    const start = socket!.of('turn.start')[0]!;
     expect(start.d.text).toBe('Example?');
     expect(root(chat).querySelector('.pending')!.textContent).toContain('Example?');
     const frames = numbered(turnEvents('t1', 'Example?', ['**Yes**', ', it is.']));
     const accepted = { ...frames[0]!, d: { ...frames[0]!.d, client_id: start.id } } as (typeof frames)[0];
-    socket.say(accepted, ...frames.slice(1, 4));
+    socket!.say(accepted, ...frames.slice(1, 4));
     await drawn(chat);
     const live = root(chat).querySelector('[aria-live]')!;
     const turn = root(chat).querySelector('assistant-turn')!.shadowRoot!;
     expect(turn.querySelector('strong')!.textContent).toBe('Yes');
     expect(turn.querySelector('.answer')!.getAttribute('aria-busy')).toBe('true');
     expect(live.textContent).toBe('');
-    socket.say(...frames.slice(4));
+    socket!.say(...frames.slice(4));
     await drawn(chat);
     expect(root(chat).querySelector('.pending')).toBeNull();
     expect(turn.querySelector('.answer')!.getAttribute('aria-busy')).toBe('false');
@@ -140,24 +143,24 @@ describe('the chat', () => {
 
   it('stops the running turn by its id', async () => {
     const chat = await open();
-    socket.say(...numbered(turnEvents('t1', 'q', ['a', 'b'])).slice(0, 4));
+    socket!.say(...numbered(turnEvents('t1', 'q', ['a', 'b'])).slice(0, 4));
     await drawn(chat);
     const composer = root(chat).querySelector('assistant-composer')!;
     composer.shadowRoot!.querySelector<HTMLButtonElement>('.stop')!.click();
-    expect(socket.of('turn.cancel')[0]!.d).toEqual({ turn: 't1' });
+    expect(socket!.of('turn.cancel')[0]!.d).toEqual({ turn: 't1' });
   });
 
   it('says so when a question is refused, and asks it again under a new id', async () => {
     const chat = await open();
     root(chat).querySelector<HTMLButtonElement>('.welcome button')!.click();
-    const first = socket.of('turn.start')[0]!;
-    socket.say(frame('error', { code: 'busy', message_key: 'busy', retryable: true, ref_id: first.id }));
+    const first = socket!.of('turn.start')[0]!;
+    socket!.say(frame('error', { code: 'busy', message_key: 'busy', retryable: true, ref_id: first.id }));
     await drawn(chat);
     const alert = root(chat).querySelector('[role=alert]')!;
     expect(alert.textContent).toContain('Too many questions');
     alert.querySelector('button')!.click();
-    expect(socket.of('turn.start')[1]).toMatchObject({ d: { text: 'Example?' } });
-    expect(socket.of('turn.start')[1]!.id).not.toBe(first.id);
+    expect(socket!.of('turn.start')[1]).toMatchObject({ d: { text: 'Example?' } });
+    expect(socket!.of('turn.start')[1]!.id).not.toBe(first.id);
   });
 
   it('does not send while an input method is composing', async () => {
@@ -167,9 +170,9 @@ describe('the chat', () => {
     field.value = '你好';
     field.dispatchEvent(new Event('input', { bubbles: true }));
     field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', isComposing: true, bubbles: true }));
-    expect(socket.of('turn.start')).toEqual([]);
+    expect(socket!.of('turn.start')).toEqual([]);
     field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
-    expect(socket.of('turn.start')[0]!.d.text).toBe('你好');
+    expect(socket!.of('turn.start')[0]!.d.text).toBe('你好');
   });
 
   it('changes its language with one press and remembers it', async () => {

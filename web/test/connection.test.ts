@@ -22,6 +22,9 @@ describe('opening', () => {
     const world = new World();
     world.token_ = 'tok';
     world.connection.open(null);
+    await world.pass(60_000);
+    expect(world.sockets).toEqual([]);
+    world.connection.warm();
     const socket = await world.accept();
     expect(socket.sent[0]).toEqual({ v: 1, type: 'session.open', id: 'id1', d: { token: 'tok', client: { name: 'test', version: '1' }, locale: 'en' } });
     expect(world.connection.state.sessionId).toBe(SID);
@@ -40,6 +43,10 @@ describe('opening', () => {
     const world = new World();
     world.snapshotStatus = 404;
     world.connection.open('gone');
+    await world.pass(0);
+    expect(world.connection.link.kind).toBe('idle');
+    expect(world.sockets).toEqual([]);
+    world.connection.warm();
     await world.accept();
     expect(world.socket.of('session.open')[0]!.d.session_id).toBeUndefined();
     expect(world.connection.state.sessionId).toBe(SID);
@@ -51,6 +58,9 @@ describe('opening', () => {
     await world.pass(0);
     world.socket.onopen?.();
     world.socket.say(frame('error', { code: 'not_found', message_key: 'not_found', retryable: false, ref_id: world.socket.sent[0]!.id }));
+    await world.pass(0);
+    expect(world.connection.link.kind).toBe('idle');
+    world.connection.warm();
     const socket = await world.accept();
     expect(socket.of('session.open')[0]!.d.session_id).toBeUndefined();
   });
@@ -58,6 +68,7 @@ describe('opening', () => {
   it('gives up on a server that does not get ready and comes back', async () => {
     const world = new World();
     world.connection.open(null);
+    world.connection.warm();
     await world.pass(10_000);
     expect(world.sockets[0]!.closed).toBe(true);
     expect(world.connection.link.kind).toBe('waiting');
@@ -212,12 +223,17 @@ describe('commands', () => {
   it('cancel names the turn, feedback its rating; both are resent too', async () => {
     const world = await live();
     world.connection.cancel('t1');
-    world.connection.feedback({ turn: 't1', rating: 'down', correction: 'no' });
+    let noted = 0;
+    world.connection.feedback({ turn: 't1', rating: 'down', correction: 'no' }, () => noted++);
     await world.drop();
     await world.pass(1000);
     const socket = await world.accept();
     expect(socket.of('turn.cancel')[0]!.d).toEqual({ turn: 't1' });
-    expect(socket.of('feedback.add')[0]!.d).toEqual({ turn: 't1', rating: 'down', correction: 'no' });
+    const opinion = socket.of('feedback.add')[0]!;
+    expect(opinion.d).toEqual({ turn: 't1', rating: 'down', correction: 'no' });
+    expect(noted).toBe(0);
+    for (let i = 0; i < 2; i++) socket.say(frame('ack', { id: opinion.id, duplicate: false }));
+    expect(noted).toBe(1);
   });
 });
 
@@ -354,6 +370,7 @@ describe('changing the conversation', () => {
     const id = world.connection.ask(QUESTION);
     world.connection.open(null);
     expect(world.connection.state).toEqual(EMPTY);
+    world.connection.warm();
     const socket = await world.accept({ session_id: 's2' });
     expect(socket.sent.map((c) => c.type)).toEqual(['session.open']);
     expect(world.connection.state.sessionId).toBe('s2');

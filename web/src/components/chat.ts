@@ -46,6 +46,7 @@ export class AssistantChat extends LitElement {
     atEnd: { state: true },
     said: { state: true },
     modal: { state: true },
+    signedOut: { state: true },
   };
   static override styles = [sheets.tokens, sheets.base, unsafeCSS(sheet)];
   /** Address of the server; empty for the one that this script came from. */
@@ -62,6 +63,7 @@ export class AssistantChat extends LitElement {
   declare atEnd: boolean;
   declare said: string;
   declare modal: boolean;
+  declare signedOut: boolean;
   tokenSource: TokenSource = () => Promise.resolve(this.token);
   private api!: Api;
   private memory!: Memory;
@@ -86,6 +88,7 @@ export class AssistantChat extends LitElement {
     this.atEnd = true;
     this.said = '';
     this.modal = false;
+    this.signedOut = false;
   }
 
   // ---- life -----------------------------------------------------------------------------------------------------
@@ -129,7 +132,12 @@ export class AssistantChat extends LitElement {
   }
 
   private async loadConfig(): Promise<void> {
-    this.config = await this.api.config().catch(() => null);
+    try {
+      this.config = await this.api.config();
+      this.signedOut = false;
+    } catch (error) {
+      this.signedOut = error instanceof ApiError && error.status === 401;
+    }
   }
 
   private async loadConversations(): Promise<void> {
@@ -223,8 +231,12 @@ export class AssistantChat extends LitElement {
         </button>
         <h1>${this.heading || this.config?.title || ''}</h1>
         ${model ? html`<span class="model"><span class="heard">${w.model}: </span>${model}</span>` : nothing}
-        <button class="tool language" aria-label=${w.switchTo} title=${w.switchTo} @click=${this.switchLanguage}>
-          ${this.locale === 'zh' ? 'EN' : '中'}
+        <button
+          class="tool language"
+          lang=${this.locale === 'zh' ? 'en' : 'zh-CN'}
+          @click=${this.switchLanguage}
+        >
+          ${w.other}
         </button>
         <button class="tool fresh" aria-label=${w.newConversation} title=${w.newConversation} @click=${() => this.switchTo(null)}>
           ${icons.plus}
@@ -261,7 +273,7 @@ export class AssistantChat extends LitElement {
         class="thread"
         @open-source=${on('open-source', (detail) => this.openSource(detail))}
         @ask-again=${on('ask-again', ({ text }) => this.ask({ text, mode: 'auto', collections: [] }))}
-        @rate=${on('rate', (d) => this.connection.feedback(d))}
+        @rate=${on('rate', ({ d, noted }) => this.connection.feedback(d, noted))}
       >
         ${repeat(
           turns,
@@ -312,9 +324,11 @@ export class AssistantChat extends LitElement {
         <assistant-composer
           locale=${this.locale}
           .collections=${this.config?.collections ?? []}
+          .modes=${this.config?.modes ?? Object.keys(w.modes)}
           ?running=${running !== undefined}
           ?stopping=${this.stopping !== null}
           @ask=${on('ask', (detail) => this.ask(detail))}
+          @typing=${() => this.connection.warm()}
           @stop=${this.stop}
         ></assistant-composer>
       </div>
@@ -325,9 +339,10 @@ export class AssistantChat extends LitElement {
     const { w } = this;
     const { link } = this.connection;
     if (link.kind === 'waiting') return html`<p class="line" role="status">${w.offline}</p>`;
-    if (link.kind !== 'closed') return nothing;
+    if (link.kind !== 'closed' && !this.signedOut) return nothing;
     return html`<p class="line" role="alert">
-      ${closeText(w, link.code)} <button class="text-button" @click=${() => this.connection.retry()}>${w.reconnect}</button>
+      ${closeText(w, link.kind === 'closed' ? link.code : 4501)}
+      <button class="text-button" @click=${this.retry}>${w.reconnect}</button>
     </p>`;
   }
 
@@ -341,6 +356,12 @@ export class AssistantChat extends LitElement {
     this.atEnd = true;
     this.connection.ask(question);
     this.composer?.focus();
+  }
+
+  private retry(): void {
+    if (this.connection.link.kind === 'closed') this.connection.retry();
+    if (this.signedOut) void this.loadConfig();
+    void this.loadConversations();
   }
 
   private stop(): void {
@@ -393,7 +414,8 @@ export class AssistantChat extends LitElement {
   }
 
   private loadPassage(citation: Citation): ReturnType<Api['passage']> {
-    return this.api.passage(this.connection.state.sessionId ?? '', this.source?.turn ?? '', citation.n);
+    const { n, source } = citation;
+    return this.api.passage(this.connection.state.sessionId ?? '', this.source?.turn ?? '', n, source.start);
   }
 
   private sentence(): string {

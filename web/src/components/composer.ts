@@ -16,6 +16,7 @@ export class AssistantComposer extends LitElement {
   static override properties: PropertyDeclarations = {
     locale: {},
     collections: { attribute: false },
+    modes: { attribute: false },
     running: { type: Boolean },
     stopping: { type: Boolean },
     text: { state: true },
@@ -26,6 +27,8 @@ export class AssistantComposer extends LitElement {
   static override styles = [sheets.base, unsafeCSS(sheet)];
   declare locale: Locale;
   declare collections: string[];
+  /** Names of the modes to choose from. */
+  declare modes: string[];
   declare running: boolean;
   declare stopping: boolean;
   declare text: string;
@@ -36,6 +39,7 @@ export class AssistantComposer extends LitElement {
   constructor() {
     super();
     this.collections = [];
+    this.modes = [];
     this.running = false;
     this.stopping = false;
     this.text = '';
@@ -126,7 +130,7 @@ export class AssistantComposer extends LitElement {
         <label
           >${w.modeLabel}
           <select @change=${(event: Event) => (this.mode = (event.target as HTMLSelectElement).value)}>
-            ${Object.entries(w.modes).map(([mode, name]) => option(mode, name, this.mode))}
+            ${this.modes.map((mode) => option(mode, w.modes[mode] ?? mode, this.mode))}
           </select>
         </label>
         ${this.collections.length > 1
@@ -150,6 +154,7 @@ export class AssistantComposer extends LitElement {
   private typed(event: Event): void {
     this.text = (event.target as HTMLTextAreaElement).value;
     this.grow();
+    emit(this, 'typing', null);
   }
 
   private grow(): void {

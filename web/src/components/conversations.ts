@@ -24,7 +24,7 @@ export function conversationList(
     members.length
       ? html`<h2>${name}</h2>
           <ul>
-            ${members.map((item) => entry(item, item.id === current, !isToday(item), locale, act))}
+            ${members.map((item) => entry(item, item.session_id === current, !isToday(item), locale, act))}
           </ul>`
       : nothing;
   return html`
@@ -43,7 +43,7 @@ function entry(
 ): TemplateResult {
   return html`
     <li>
-      <button aria-current=${current ? 'true' : 'false'} @click=${() => act.open(item.id)}>
+      <button aria-current=${current ? 'true' : 'false'} @click=${() => act.open(item.session_id)}>
         <span dir="auto">${item.title || words(locale).untitled}</span>
         ${dated ? html`<time datetime=${item.updated_at}>${momentText(locale, item.updated_at)}</time>` : nothing}
       </button>

@@ -5,7 +5,9 @@ import type { Citation, Commands } from '../protocol';
 export interface ChatEvents {
   'open-source': { turn: string; citation: Citation };
   'ask-again': { text: string };
-  rate: Commands['feedback.add'];
+  /** `noted` is called when the server has it. */
+  rate: { d: Commands['feedback.add']; noted: () => void };
+  typing: null;
   ask: { text: string; mode: string; collections: string[] };
   stop: null;
 }

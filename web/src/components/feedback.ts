@@ -10,6 +10,8 @@ import { icons } from './icons';
 export interface FeedbackState {
   rating: Rating | null;
   writing: boolean;
+  /** Whether the server has it. */
+  noted: boolean;
 }
 
 export function feedback(
@@ -17,18 +19,18 @@ export function feedback(
   w: Words,
   turn: string,
   from: EventTarget,
-  change: (next: FeedbackState) => void,
+  change: (next: Partial<FeedbackState>) => void,
 ): TemplateResult {
   const rate = (rating: Rating): void => {
-    emit(from, 'rate', { turn, rating });
-    change({ rating, writing: rating === 'down' });
+    emit(from, 'rate', { d: { turn, rating }, noted: () => change({ noted: true }) });
+    change({ rating, writing: rating === 'down', noted: false });
   };
   const correct = (event: SubmitEvent): void => {
     event.preventDefault();
     const field = (event.target as HTMLFormElement).elements.namedItem('correction') as HTMLTextAreaElement;
     const correction = field.value.trim();
-    if (correction) emit(from, 'rate', { turn, rating: 'down', correction });
-    change({ rating: 'down', writing: false });
+    change({ writing: false, ...(correction ? { noted: false } : {}) });
+    if (correction) emit(from, 'rate', { d: { turn, rating: 'down', correction }, noted: () => change({ noted: true }) });
   };
   const thumb = (rating: Rating, label: string, icon: TemplateResult): TemplateResult => html`
     <button
@@ -43,12 +45,12 @@ export function feedback(
   `;
   return html`
     ${thumb('up', w.good, icons.up)}${thumb('down', w.bad, icons.thumbDown)}
-    ${state.rating && !state.writing ? html`<span class="thanks" role="status">${w.thanks}</span>` : nothing}
+    ${state.noted && !state.writing ? html`<span class="thanks" role="status">${w.thanks}</span>` : nothing}
     ${state.writing
       ? html`<form class="correction" @submit=${correct}>
           <label>${w.feedbackAsk}<textarea name="correction" rows="2" maxlength="4000"></textarea></label>
           <button class="text-button filled">${w.sendFeedback}</button>
-          <button type="button" class="text-button" @click=${() => change({ rating: 'down', writing: false })}>
+          <button type="button" class="text-button" @click=${() => change({ writing: false })}>
             ${w.cancel}
           </button>
         </form>`

@@ -44,7 +44,7 @@ export class AssistantPlan extends LitElement {
         ${plan.standalone && plan.standalone.trim() !== question.trim()
           ? this.fact(this.w.question, html`<q>${plan.standalone}</q>`)
           : nothing}
-        ${this.fact(this.w.mode, this.w.modes[plan.mode] ?? plan.mode)} ${this.fact(this.w.reason, plan.reason)}
+        ${this.fact(this.w.mode, this.w.modes[plan.mode] ?? plan.mode)} ${this.fact(this.w.reason, this.w.reasons[plan.reason_code] ?? plan.reason)}
       </dl>
       ${this.budget(plan.budget)} ${this.evidence(plan)} ${this.dropped(plan.budget.dropped)} ${this.usage(usage)}
       ${this.turn.audit_id
@@ -97,7 +97,7 @@ export class AssistantPlan extends LitElement {
     const { w } = this;
     return html`
       <li>
-        <span class="n">${item.n}</span>
+        <span class="n">${item.n ?? '·'}</span>
         <div>
           <p class="title">${item.title}${item.section ? html` <span class="muted">› ${item.section}</span>` : nothing}</p>
           <p class="meta">
@@ -125,14 +125,21 @@ export class AssistantPlan extends LitElement {
           ${dropped.map(
             (part) => html`
               <li>
-                <b>${this.w.droppedKinds[part.kind] ?? part.kind}</b> ${part.ref}
-                <span class="muted">${this.w.tokens(this.n(part.tokens))} · ${part.reason}</span>
+                <b>${this.w.droppedKinds[part.kind] ?? part.kind}</b> ${this.nameOf(part.ref)}
+                <span class="muted"
+                  >${this.w.tokens(this.n(part.tokens))} · ${this.w.droppedReasons[part.reason] ?? part.reason}</span
+                >
               </li>
             `,
           )}
         </ul>
       </section>
     `;
+  }
+
+  /** The title of evidence that is known by its id; else the id. */
+  private nameOf(ref: string): string {
+    return this.turn.plan?.evidence.find((item) => item.id === ref)?.title ?? ref;
   }
 
   private usage(usage: UsageReported | null): TemplateResult | typeof nothing {

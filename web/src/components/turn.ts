@@ -39,7 +39,7 @@ export class AssistantTurn extends LitElement {
     this.focused = null;
     this.planOpen = false;
     this.copied = false;
-    this.feedbackState = { rating: null, writing: false };
+    this.feedbackState = { rating: null, writing: false, noted: false };
   }
 
   override willUpdate(changed: PropertyValues<this>): void {
@@ -79,6 +79,8 @@ export class AssistantTurn extends LitElement {
         return shown ? html`<mark>${text}</mark>` : text;
       },
       buttons: (span) => [
+        // No line break before it (word joiner).
+        '\u2060',
         span.citations.map((citation) => this.citeButton(citation)),
         isDoubtful(span) ? this.doubt(span) : nothing,
       ],
@@ -175,7 +177,9 @@ export class AssistantTurn extends LitElement {
               ${this.copied ? icons.check : icons.copy}
             </button>`
           : nothing}
-        ${turn.text ? feedback(this.feedbackState, w, turn.turn, this, (next) => (this.feedbackState = next)) : nothing}
+        ${turn.text ? feedback(this.feedbackState, w, turn.turn, this, (next) => {
+              this.feedbackState = { ...this.feedbackState, ...next };
+            }) : nothing}
         ${citations && turn.text && turn.finish !== 'no_answer'
           ? html`<span class="coverage ${citations.status}" title=${citations.agreement ? w.agreement(citations.agreement) : ''}
               ><i aria-hidden="true"></i>${w.coverage[citations.status]}</span

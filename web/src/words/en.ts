@@ -3,9 +3,7 @@
 const plural = (n: number, one: string, many: string): string => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
 
 export const en = {
-  name: 'English',
   other: '中文',
-  switchTo: 'Switch to Chinese',
   conversations: 'Conversations',
   newConversation: 'New conversation',
   untitled: 'Untitled',
@@ -131,9 +129,20 @@ export const en = {
   notPreferred: 'not preferred',
   flags: {
     instruction: 'contains instructions',
+    'hidden-text': 'contains hidden text',
+    tag: 'imitates a prompt',
   } as Record<string, string>,
   dropped: 'Left out',
   droppedKinds: { evidence: 'Evidence', history: 'History', question: 'Question' } as Record<string, string>,
+  droppedReasons: { shortened: 'shortened', no_room: 'no room' } as Record<string, string>,
+  reasons: {
+    requested: 'You chose this method.',
+    small_talk: 'This is small talk; no document is needed.',
+    fits: 'All evidence fits into one prompt.',
+    lookup_trimmed: 'A fact is asked; the most relevant evidence fits into one prompt.',
+    needs_all: 'The question needs all of the evidence, which is more than one prompt holds.',
+    nothing_found: 'Nothing was found that could answer this.',
+  } as Record<string, string>,
   usage: 'Usage',
   usageCalls: (n: number) => plural(n, 'model call', 'model calls'),
   usageTokens: (input: string, output: string) => `${input} tokens in, ${output} out`,
@@ -161,7 +170,7 @@ export const en = {
   closed: {
     4501: 'You are not signed in, or your sign-in has run out.',
     4503: 'This page may not use the assistant.',
-    4504: 'This conversation belongs to another person.',
+    4504: 'This conversation is not available to you.',
     4505: 'This page is out of date. Reload it.',
   } as Record<number, string>,
   closedOther: 'The server ended the connection.',

@@ -3,9 +3,7 @@
 import type { Words } from './en';
 
 export const zh: Words = {
-  name: '中文',
   other: 'English',
-  switchTo: '切换到英文',
   conversations: '对话',
   newConversation: '新对话',
   untitled: '未命名',
@@ -125,9 +123,18 @@ export const zh: Words = {
   cited: '已引用',
   inConflict: '有冲突',
   notPreferred: '未采用',
-  flags: { instruction: '含有指令' },
+  flags: { instruction: '含有指令', 'hidden-text': '含有隐藏文字', tag: '模仿提示词' },
   dropped: '未采用的内容',
   droppedKinds: { evidence: '证据', history: '历史', question: '问题' },
+  droppedReasons: { shortened: '已缩短', no_room: '放不下' },
+  reasons: {
+    requested: '这是你选择的方式。',
+    small_talk: '这是闲聊，不需要文档。',
+    fits: '全部证据能放进一次提示。',
+    lookup_trimmed: '询问的是一项事实，最相关的证据能放进一次提示。',
+    needs_all: '这个问题需要全部证据，一次提示放不下。',
+    nothing_found: '没有找到可以回答的内容。',
+  },
   usage: '用量',
   usageCalls: (n) => `调用模型 ${n} 次`,
   usageTokens: (input, output) => `输入 ${input}，输出 ${output} 个词元`,
@@ -155,7 +162,7 @@ export const zh: Words = {
   closed: {
     4501: '你尚未登录，或登录已过期。',
     4503: '此页面无权使用助手。',
-    4504: '这个对话属于其他人。',
+    4504: '你无法查看这个对话。',
     4505: '此页面版本过旧，请刷新。',
   },
   closedOther: '服务器结束了连接。',

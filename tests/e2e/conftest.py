@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.serving import DEMO_PAGES, Server, run, serving
+
+DEMO = Path(__file__).parents[2] / "assistant" / "demo"
+
+
+def copy_pages(folder: Path) -> None:
+    """Two editions of one real page, with the dates of their folders."""
+    for page in DEMO_PAGES:
+        collection = page.split("/")[0]
+        target = folder / page
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(DEMO / page, target)
+        shutil.copy(DEMO / collection / ".meta.yaml", folder / collection / ".meta.yaml")
+
+
+@pytest.fixture(scope="session")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a migrated database that holds both editions."""
+    folder = tmp_path_factory.mktemp("filled")
+    copy_pages(folder)
+    assert run(folder, "migrate").returncode == 0
+    for collection in ("18f-handbook", "18f-handbook-2021"):
+        done = run(folder, "ingest", collection, "--collection", collection)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.startswith("1 added"), done.stdout
+    return folder
+
+
+@pytest.fixture
+def folder(filled: Path, tmp_path: Path) -> Path:
+    """A copy of the filled folder for one test."""
+    shutil.copytree(filled, tmp_path / "server")
+    return tmp_path / "server"
+
+
+@pytest.fixture(scope="session")
+def server(filled: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server with the extractive model that tests share; each makes its own sessions."""
+    folder = tmp_path_factory.mktemp("shared") / "server"
+    shutil.copytree(filled, folder)
+    with serving(folder, server__starts_per_minute="1000", server__running_turns_per_user="50") as started:
+        yield started
