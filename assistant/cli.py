@@ -59,7 +59,7 @@ def serve(
     port: Annotated[int | None, typer.Option(help="Port to listen on.")] = None,
 ) -> None:
     """Serve the page and the API."""
-    from assistant.commands.serve import serve_forever  # noqa: PLC0415 - the server is not needed by other commands
+    from assistant.commands.serve import serve_forever
 
     serve_forever(_settings(), demo=demo, host=host, port=port)
 
@@ -68,13 +68,19 @@ def serve(
 def ingest(
     path: Annotated[Path, typer.Argument(exists=True, help="A file, or a folder that is kept in step.")],
     collection: Annotated[str, typer.Option(help="Name of the collection.")],
-    authority: Annotated[Authority | None, typer.Option(help="Weight when documents of about the same date disagree.")] = None,
-    access: Annotated[list[str] | None, typer.Option(help="Group that may read; give it several times. Default: everyone.")] = None,
-    date: Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Date that the documents speak for.")] = None,
+    authority: Annotated[
+        Authority | None, typer.Option(help="Weight when documents of about the same date disagree.")
+    ] = None,
+    access: Annotated[
+        list[str] | None, typer.Option(help="Group that may read; give it several times. Default: everyone.")
+    ] = None,
+    date: Annotated[
+        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Date that the documents speak for.")
+    ] = None,
     vectors: Annotated[bool, typer.Option(help="Wait until every chunk has its vector.")] = False,
 ) -> None:
     """Read documents into a collection; again: only what changed, deletions included."""
-    from assistant.commands.ingest import ingest_here  # noqa: PLC0415
+    from assistant.commands.ingest import ingest_here
 
     report = asyncio.run(
         ingest_here(
@@ -108,7 +114,9 @@ def ask(
     """Ask one question in the terminal."""
     settings = _settings()
     status = asyncio.run(
-        ask_here(settings, question, mode=mode, collections=collection, as_json=as_json, show_plan=plan, session=session)
+        ask_here(
+            settings, question, mode=mode, collections=collection, as_json=as_json, show_plan=plan, session=session
+        )
     )
     raise typer.Exit(0 if status == "completed" else 1)
 
@@ -116,7 +124,7 @@ def ask(
 @app.command()
 def migrate() -> None:
     """Bring the database to the newest form."""
-    from assistant.store.migrations import migrate as run_migrations  # noqa: PLC0415
+    from assistant.store.migrations import migrate as run_migrations
 
     settings = _settings()
     asyncio.run(run_migrations(settings.database.url))
@@ -126,7 +134,7 @@ def migrate() -> None:
 @app.command()
 def doctor() -> None:
     """Check settings, database, index, model and page; say what to do."""
-    from assistant.commands.doctor import examine  # noqa: PLC0415
+    from assistant.commands.doctor import examine
 
     findings = asyncio.run(examine(_settings()))
     for finding in findings:
@@ -144,7 +152,7 @@ def evaluate(
     embedder: Annotated[str | None, typer.Option(help="Embedder instead of the one of the settings.")] = None,
 ) -> None:
     """Measure on labelled questions."""
-    from assistant.eval.run import evaluate as measure  # noqa: PLC0415
+    from assistant.eval.run import evaluate as measure
 
     configure_logging("console", "warning")
     for result in measure(suite, data, index=index, embedder=embedder):
@@ -152,5 +160,3 @@ def evaluate(
             sys.stdout.write(result.as_json() + "\n")
         else:
             console.print(result.as_text(), highlight=False)
-
-

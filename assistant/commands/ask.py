@@ -131,7 +131,9 @@ def _print_citations(found: CitationsAdded) -> None:
 
 def _print_conflicts(found: ConflictsFound) -> None:
     for conflict in found.items:
-        console.print(f"\nThe documents disagree on {conflict.topic}: {conflict.note} ({conflict.resolution})", markup=False)
+        console.print(
+            f"\nThe documents disagree on {conflict.topic}: {conflict.note} ({conflict.resolution})", markup=False
+        )
         for side in conflict.sides:
             mark = "preferred" if side.preferred else "the other side"
             when = side.date.isoformat() if side.date else "no date"

@@ -38,7 +38,7 @@ async def _looked(what: str, look: Callable[[], Awaitable[Finding]]) -> Finding:
         return await look()
     except AssistantError as error:
         return Finding(what, False, f"{error.code}: {error.detail}")
-    except Exception as error:  # noqa: BLE001 - a doctor reports whatever hurts
+    except Exception as error:
         return Finding(what, False, f"{type(error).__name__}: {error}")
 
 
@@ -54,8 +54,14 @@ async def _index(parts: Parts) -> Finding:
     documents, chunks = state["documents"], state["chunks"]
     if not documents:
         return Finding("index", False, "no documents; run `assistant ingest PATH --collection NAME`")
-    waiting = len(await parts.store.documents.chunks_without_vectors(parts.embedder.name, 1000)) if parts.embedder else 0
-    rest = f"; {waiting}{'+' if waiting == 1000 else ''} chunks still wait for a vector (the server makes them)" if waiting else ""
+    waiting = (
+        len(await parts.store.documents.chunks_without_vectors(parts.embedder.name, 1000)) if parts.embedder else 0
+    )
+    rest = (
+        f"; {waiting}{'+' if waiting == 1000 else ''} chunks still wait for a vector (the server makes them)"
+        if waiting
+        else ""
+    )
     return Finding("index", True, f"{documents} documents, {chunks} chunks{rest}")
 
 
@@ -78,7 +84,9 @@ async def _model(parts: Parts) -> Finding:
 
 def _identity(settings: Settings) -> Finding:
     if settings.auth.development_user:
-        return Finding("identity", True, f"development: everyone is {settings.auth.development_user}; not for production")
+        return Finding(
+            "identity", True, f"development: everyone is {settings.auth.development_user}; not for production"
+        )
     return Finding("identity", False, "nobody may come in; set ASSISTANT_AUTH__DEVELOPMENT_USER for development")
 
 

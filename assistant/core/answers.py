@@ -100,7 +100,7 @@ def _may_answer(statement: Statement, asked: Focus) -> bool:
 def _speaks_of(evidence: Evidence, side: Side, asked: Focus) -> bool:
     """Whether a passage, its title or its section names at least half of what the question names.
 
-    A passage of a document without a title may have been cut from a page about it, and is given the benefit of the doubt.
+    A passage of a document without a title may be cut from a page about it, and has the benefit of the doubt.
     """
     names = asked.entity & asked.terms
     if not names or not evidence.source.title:
@@ -120,8 +120,6 @@ def _answers(window: Side, asked: Focus) -> list[Answer]:
     reading = read(evidence.quote(Span(start, window[-1].span.end)), evidence.source.date)
     tokens = reading.tokens
     places = [at for at, token in enumerate(tokens) if token.key in asked.relation or _pairs_in(token, reading, asked)]
-        at for at, token in enumerate(tokens) if token.key in asked.relation or _holds_pair(token, reading, asked)
-    ]
     mentions = [place for place, token in enumerate(tokens) if token.key in asked.entity]
     found: list[Answer] = []
     for first, last in _runs(reading, asked):

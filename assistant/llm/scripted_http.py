@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import json
 import socket
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import uvicorn
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
-from starlette.routing import Route
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
 @dataclass(slots=True)
@@ -56,7 +57,7 @@ class Provider:
     keys: list[str] = field(default_factory=list)
     sent: int = 0
     cancelled: threading.Event = field(default_factory=threading.Event)
-    connections: set[tuple[str, int]] = field(default_factory=set)
+    connections: set[tuple[Any, ...]] = field(default_factory=set)
 
     def behave(self, *behaviours: Behaviour) -> None:
         """Behave like this from now on, and forget what was recorded."""
@@ -96,65 +97,98 @@ def _usage() -> bytes:
     return b"data: " + json.dumps(body).encode() + b"\n\n"
 
 
-async def _stream(provider: Provider, behaviour: Behaviour) -> AsyncIterator[bytes]:
-    try:
-        if behaviour.raw is not None:
-            for piece in behaviour.raw:
-                yield piece
-                await asyncio.sleep(behaviour.delay)
+async def _chunks(provider: Provider, behaviour: Behaviour) -> AsyncGenerator[bytes, None]:
+    """The body of a stream, piece by piece, in the pace of the behaviour."""
+    if behaviour.raw is not None:
+        for piece in behaviour.raw:
+            yield piece
+            await asyncio.sleep(behaviour.delay)
+        return
+    yield _chunk({"role": "assistant", "content": ""})
+    for number, text in enumerate(_texts(behaviour)):
+        if behaviour.break_after is not None and number >= behaviour.break_after:
             return
-        yield _chunk({"role": "assistant", "content": ""})
-        starts = range(0, len(behaviour.text), behaviour.piece)
-        for number, start in enumerate(starts):
-            if behaviour.break_after is not None and number >= behaviour.break_after:
-                return
-            yield _chunk({"content": behaviour.text[start : start + behaviour.piece]})
-            provider.sent += 1
-            await asyncio.sleep(behaviour.delay)
-        while behaviour.endless:
-            yield _chunk({"content": "more "})
-            provider.sent += 1
-            await asyncio.sleep(behaviour.delay)
-        yield _chunk({}, behaviour.reason)
-        if behaviour.usage:
-            yield _usage()
-        yield b"data: [DONE]\n\n"
-    except (asyncio.CancelledError, GeneratorExit):
-        provider.cancelled.set()
-        raise
+        yield _chunk({"content": text})
+        provider.sent += 1
+        await asyncio.sleep(behaviour.delay)
+    yield _chunk({}, behaviour.reason)
+    if behaviour.usage:
+        yield _usage()
+    yield b"data: [DONE]\n\n"
 
 
-def _app(provider: Provider) -> Starlette:
-    async def complete(request: Request) -> Response:
-        provider.bodies.append(await request.json())
-        provider.keys.append(request.headers.get("authorization", ""))
-        if request.client:
-            provider.connections.add((request.client.host, request.client.port))
+def _texts(behaviour: Behaviour) -> Iterator[str]:
+    for start in range(0, len(behaviour.text), behaviour.piece):
+        yield behaviour.text[start : start + behaviour.piece]
+    for number in itertools.count():
+        if not behaviour.endless:
+            return
+        yield f"more {number} "
+
+
+def _app(provider: Provider) -> Callable[[Scope, Receive, Send], Awaitable[None]]:
+    """The provider as a bare ASGI application."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        provider.bodies.append(json.loads(await _body(receive)))
+        headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+        provider.keys.append(headers.get(b"authorization", ""))
+        provider.connections.add(tuple(scope["client"]))
+        if scope["path"].endswith("/embeddings"):
+            await _answer(send, 200, _embeddings(provider.bodies[-1]["input"]), {})
+            return
         behaviour = provider.next()
         if behaviour.hang:
-            await request.receive()  # returns when the client has hung up
-        if behaviour.status != 200:
-            return JSONResponse(behaviour.body, behaviour.status, headers=behaviour.headers)
-        if behaviour.body is not None:
-            return JSONResponse(behaviour.body)
-        return StreamingResponse(_stream(provider, behaviour), media_type="text/event-stream")
+            await receive()  # returns when the client has hung up
+        elif behaviour.status != 200 or behaviour.body is not None:
+            await _answer(send, behaviour.status, behaviour.body, behaviour.headers)
+        else:
+            await _stream(provider, behaviour, receive, send)
 
-    async def embed(request: Request) -> Response:
-        body = await request.json()
-        provider.bodies.append(body)
-        data = [
-            {"object": "embedding", "index": place, "embedding": [float(len(text)), 3.0, 4.0]}
-            for place, text in enumerate(body["input"])
-        ]
-        usage = {"prompt_tokens": 1, "total_tokens": 1}
-        return JSONResponse({"object": "list", "data": data[::-1], "model": "e", "usage": usage})
+    return app
 
-    return Starlette(
-        routes=[
-            Route("/v1/chat/completions", complete, methods=["POST"]),
-            Route("/v1/embeddings", embed, methods=["POST"]),
-        ]
-    )
+
+async def _stream(provider: Provider, behaviour: Behaviour, receive: Receive, send: Send) -> None:
+    """Send the stream until it ends or the client hangs up."""
+    await _start(send, 200, {"content-type": "text/event-stream"})
+    gone = asyncio.create_task(receive())
+    async with contextlib.aclosing(_chunks(provider, behaviour)) as chunks:
+        async for chunk in chunks:
+            if gone.done():
+                provider.cancelled.set()
+                return
+            await send({"type": "http.response.body", "body": chunk, "more_body": True})
+    gone.cancel()
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def _body(receive: Receive) -> bytes:
+    body, more = b"", True
+    while more:
+        message = await receive()
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+    return body
+
+
+async def _start(send: Send, status: int, headers: Mapping[str, str]) -> None:
+    pairs = [(name.encode(), value.encode()) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": status, "headers": pairs})
+
+
+async def _answer(send: Send, status: int, body: Any, headers: Mapping[str, str]) -> None:
+    await _start(send, status, {"content-type": "application/json", **headers})
+    await send({"type": "http.response.body", "body": json.dumps(body).encode()})
+
+
+def _embeddings(texts: Sequence[str]) -> dict[str, Any]:
+    """One vector a text, told apart by its length; in reverse order, as a provider may."""
+    data = [
+        {"object": "embedding", "index": place, "embedding": [float(len(text)), 3.0, 4.0]}
+        for place, text in enumerate(texts)
+    ]
+    usage = {"prompt_tokens": 1, "total_tokens": 1}
+    return {"object": "list", "data": data[::-1], "model": "e", "usage": usage}
 
 
 @contextlib.contextmanager

@@ -89,11 +89,11 @@ async def test_numbers_and_words_with_marks_are_single_terms(store: Store) -> No
     assert await find(store, "3.5") == ["The rate is 3.5 percent."]
 
 
-@pytest.mark.parametrize("hostile", [*OPERATORS, "\x00", "\ud800", "x" * 100_000, "😀", "%_", ""])
-async def test_no_term_is_read_as_an_operator(store: Store, hostile: str) -> None:
+async def test_no_term_is_read_as_an_operator(store: Store) -> None:
     await put(store, draft("Plain words."))
-    assert await store.index.search_words([hostile], ANN, None, 5) == []
-    assert len(await store.index.search_words([hostile, "plain"], ANN, None, 5)) == 1
+    for hostile in [*OPERATORS, "\x00", "\ud800", "x" * 100_000, "😀", "%_", ""]:
+        assert await store.index.search_words([hostile], ANN, None, 5) == [], hostile
+        assert len(await store.index.search_words([hostile, "plain"], ANN, None, 5)) == 1, hostile
 
 
 async def test_hostile_terms_in_a_document_are_found_as_they_are(store: Store) -> None:
