@@ -5,7 +5,7 @@ from __future__ import annotations
 
 def main() -> None:
     """Run the command line."""
-    from assistant.cli import run  # noqa: PLC0415 - keeps `import assistant.__main__` free of everything heavy
+    from assistant.cli import run
 
     run()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,6 +24,7 @@ from assistant.core.selection import SelectionPolicy
 from assistant.interfaces import ChatModel, DocumentStore, Embedder, Retriever
 from assistant.llm.litellm_embedder import LiteLLMEmbedder
 from assistant.llm.models import choose_model
+from assistant.llm.openai_stream import OpenAICompatibleModel
 from assistant.prompts import load_prompts
 from assistant.retrieval.embedders import choose_embedder
 from assistant.retrieval.hybrid import HybridRetriever
@@ -39,6 +40,7 @@ log = structlog.get_logger(__name__)
 PAGE = Path(__file__).parent / "web"
 LITELLM = "litellm/"
 """Names of embedders that begin like this are reached through litellm."""
+EMBED_BATCH = 64
 DRAIN_S = 10.0
 """How long running turns may go on while the server stops."""
 
@@ -133,7 +135,11 @@ async def assemble(settings: Settings) -> AsyncIterator[Parts]:
             new_id,
             per_user=settings.server.running_turns_per_user,
         )
-        yield Parts(settings, store, model, embedder, retriever, manager, live)
+        try:
+            yield Parts(settings, store, model, embedder, retriever, manager, live)
+        finally:
+            if isinstance(model, OpenAICompatibleModel):
+                await model.aclose()
 
 
 def create_app(settings: Settings, *, authenticator: Authenticator | None = None) -> Any:
@@ -216,3 +222,11 @@ async def embed_batch(documents: DocumentStore, embedder: Embedder, batch: int) 
         vectors = await embedder.embed_passages([chunk.text for chunk in chunks])
         await documents.put_vectors(embedder.name, [chunk.id for chunk in chunks], vectors)
     return len(chunks)
+
+
+async def embed_all(
+    documents: DocumentStore, embedder: Embedder, on_done: Callable[[int], None] = lambda _: None
+) -> None:
+    """Give a vector to every chunk that has none; `on_done` hears how many each batch did."""
+    while done := await embed_batch(documents, embedder, EMBED_BATCH):
+        on_done(done)

@@ -19,7 +19,7 @@ class AssistantError(Exception):
     code: ClassVar[str] = "internal"
     retryable: ClassVar[bool] = False
 
-    def __init__(self, detail: str = "", **data: str | int | float | bool | None | list[str]) -> None:
+    def __init__(self, detail: str = "", **data: str | int | float | bool | list[str] | None) -> None:
         super().__init__(detail or self.code)
         self.detail = detail or self.code
         self.data = data

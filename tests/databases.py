@@ -29,10 +29,10 @@ _EMPTY = """
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend';
     SET session_replication_role = replica;
-    %s
+    {}
     ALTER SEQUENCE chunks_id_seq RESTART;
     INSERT INTO index_changes (name, added, removed) VALUES ('vectors', 0, 0);
-""" % "".join(f"DELETE FROM {name};" for name in metadata.tables)
+""".format("".join(f"DELETE FROM {name};" for name in metadata.tables))
 
 
 @pytest.fixture(scope="session")

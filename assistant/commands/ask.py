@@ -123,8 +123,8 @@ def _print_citations(found: CitationsAdded) -> None:
         place = f"{source.title} > {source.section}" if source.section else source.title
         when = f", {source.date.isoformat()}" if source.date else ""
         console.print(f"[{item.n}] {place} (version {source.version}{when}, {item.verdict.value})", markup=False)
-    for item in found.unsupported:
-        console.print(f"not found in the documents: {item.start}..{item.end} ({item.verdict.value})", markup=False)
+    for lonely in found.unsupported:
+        console.print(f"not in the documents: {lonely.start}..{lonely.end} ({lonely.verdict.value})", markup=False)
     if found.agreement is not None:
         console.print(f"[dim]agreement with the evidence: {found.agreement} of 5[/dim]")
 

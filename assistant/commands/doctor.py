@@ -54,15 +54,15 @@ async def _index(parts: Parts) -> Finding:
     documents, chunks = state["documents"], state["chunks"]
     if not documents:
         return Finding("index", False, "no documents; run `assistant ingest PATH --collection NAME`")
-    waiting = (
-        len(await parts.store.documents.chunks_without_vectors(parts.embedder.name, 1000)) if parts.embedder else 0
-    )
-    rest = (
-        f"; {waiting}{'+' if waiting == 1000 else ''} chunks still wait for a vector (the server makes them)"
-        if waiting
-        else ""
-    )
-    return Finding("index", True, f"{documents} documents, {chunks} chunks{rest}")
+    return Finding("index", True, f"{documents} documents, {chunks} chunks{await _waiting(parts)}")
+
+
+async def _waiting(parts: Parts) -> str:
+    if parts.embedder is None:
+        return "; search by words only"
+    waiting = len(await parts.store.documents.chunks_without_vectors(parts.embedder.name, 1000))
+    many = f"{waiting} or more" if waiting == 1000 else str(waiting)
+    return f"; {many} still wait for a vector (the server makes them)" if waiting else ""
 
 
 async def _model(parts: Parts) -> Finding:

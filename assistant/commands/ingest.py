@@ -10,16 +10,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from assistant.app import embed_batch, make_embedder
+from assistant.app import embed_all, make_embedder
 from assistant.config import Settings
 from assistant.core.evidence import Authority
-from assistant.interfaces import Embedder
 from assistant.knowledge.metadata import Properties
 from assistant.knowledge.sync import IngestOptions, Report, ingest
 from assistant.knowledge.sync import Progress as Step
 from assistant.store import Store
-
-EMBED_BATCH = 64
 
 
 async def ingest_here(
@@ -47,14 +44,8 @@ async def ingest_here(
             )
             embedder = make_embedder(settings) if vectors else None
             if embedder is not None:
-                await embed_all(store, embedder, _showing_count(bar))
+                await embed_all(store.documents, embedder, _showing_count(bar))
     return report
-
-
-async def embed_all(store: Store, embedder: Embedder, on_done: Callable[[int], None] = lambda _: None) -> None:
-    """Give a vector to every chunk that has none."""
-    while done := await embed_batch(store.documents, embedder, EMBED_BATCH):
-        on_done(done)
 
 
 def _bar(quiet: bool) -> Progress:

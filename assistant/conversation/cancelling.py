@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -15,29 +15,29 @@ async def until(stopped: asyncio.Event, source: AsyncGenerator[Item, None]) -> A
 
     A pending read is cancelled at once, so that a model that is silent can be stopped too.
     """
-    waiter = asyncio.ensure_future(stopped.wait())
+    waiter = asyncio.create_task(stopped.wait())
     async with aclosing(source):
         try:
             while not stopped.is_set():
-                reader = asyncio.ensure_future(anext(source))
-                await _first_of(reader, waiter)
+                reader = asyncio.create_task(_next(source))
+                try:
+                    await asyncio.wait({reader, waiter}, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    if not reader.done():
+                        reader.cancel()
+                        await asyncio.wait({reader})
                 if reader.cancelled():
                     return
-                try:
-                    item = reader.result()
-                except StopAsyncIteration:
+                found, item = reader.result()
+                if not found:
                     return
-                yield item
+                yield item  # type: ignore[misc]
         finally:
             waiter.cancel()
 
 
-async def _first_of(reader: asyncio.Future[Item], waiter: asyncio.Future[bool]) -> None:
-    """Wait for one of the two; leave no unfinished read behind."""
+async def _next(source: AsyncGenerator[Item, None]) -> tuple[bool, Item | None]:
     try:
-        await asyncio.wait({reader, waiter}, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        if not reader.done():
-            reader.cancel()
-            with suppress(asyncio.CancelledError, StopAsyncIteration):
-                await reader
+        return True, await anext(source)
+    except StopAsyncIteration:
+        return False, None

@@ -202,21 +202,29 @@ class Grounding:
 NOWHERE: Final = Grounding((), (), 0.0, 0.0, ())
 
 
-def ground(claim: str, index: EvidenceIndex, favoured: frozenset[int] = frozenset()) -> Grounding:
-    """Find the units that carry a claim; pieces of evidence in `favoured` win a tie, no more."""
+def ground(
+    claim: str,
+    index: EvidenceIndex,
+    favoured: frozenset[int] = frozenset(),
+    avoided: frozenset[int] = frozenset(),
+) -> Grounding:
+    """Find the units that carry a claim; `favoured` pieces of evidence win a tie, no more; `avoided` units stay out."""
     said = tuple(match_terms(claim))
     if not said or not index.units:
         return NOWHERE
-    return _Search(said, index, favoured).run()
+    return _Search(said, index, favoured, avoided).run()
 
 
 class _Search:
     """One claim against one index: the weights of its terms, and how much of them each unit and piece holds."""
 
-    def __init__(self, said: tuple[str, ...], index: EvidenceIndex, favoured: frozenset[int]) -> None:
+    def __init__(
+        self, said: tuple[str, ...], index: EvidenceIndex, favoured: frozenset[int], avoided: frozenset[int]
+    ) -> None:
         self._terms = said
         self._index = index
         self._favoured = favoured
+        self._avoided = avoided
         self._weights = {term: index.weight(term) for term in said}
         self._total = sum(self._weights.values())
         self._neighbours = [pair for pair in pairwise(said) if pair[0] != pair[1]]
@@ -226,6 +234,8 @@ class _Search:
         self._by_piece: defaultdict[int, float] = defaultdict(float)
         for term, weight in self._weights.items():
             self._count(term, weight)
+        for unit in avoided:
+            self._by_unit.pop(unit, None)
 
     def _count(self, term: str, weight: float) -> None:
         index = self._index
@@ -280,7 +290,7 @@ class _Search:
         for term, weight in self._weights.items():
             if term not in held:
                 for unit in self._index.postings.get(term, ()):
-                    gains[unit] += weight
+                    gains[unit] += 0.0 if unit in self._avoided else weight
         if not gains:
             return None
         best = min(gains, key=lambda unit: (-gains[unit], unit))

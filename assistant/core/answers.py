@@ -34,7 +34,7 @@ _DIGITS: Final = re.compile(r"\d+")
 _GENERIC_WORDS: Final = """
 county city state states united district school church house street university college wikipedia edit retrieved archived
 categories category article articles page pages english american british national international north south east west
-new sir mr mrs dr commons read view list history main company team department office policy section
+new sir mr mrs dr commons read view list history company team department office policy section
 """
 # Capitalised words that many unrelated texts share.
 _GENERIC: Final = frozenset(stem(word) for word in _GENERIC_WORDS.split())

@@ -9,7 +9,7 @@ from datetime import date
 from enum import StrEnum
 from typing import Final
 
-from assistant.core.alignment import EvidenceIndex, Place, ground, index_evidence
+from assistant.core.alignment import EvidenceIndex, Grounding, Place, ground, index_evidence
 from assistant.core.evidence import Authority, Evidence
 from assistant.core.statements import Statement, statements
 from assistant.core.text import Span, sentences
@@ -136,6 +136,8 @@ def agreement(verdicts: Sequence[Verdict]) -> int | None:
     return min(level, 3) if Verdict.CONTRADICTED in verdicts else level
 
 
+_OTHER_GROUNDS: Final = 3
+_AS_GOOD: Final = 0.8
 _WORTH: Final = {Verdict.SUPPORTED: 1.0, Verdict.PARTIAL: 0.5, Verdict.UNSUPPORTED: 0.0, Verdict.CONTRADICTED: 0.0}
 
 
@@ -150,11 +152,26 @@ class _Judged:
 
 
 def _judge(said: Statement, index: EvidenceIndex, favoured: frozenset[int]) -> _Judged:
-    grounding = ground(said.claim, index, favoured)
-    found = support(said.claim, grounding, index)
+    grounding, found = _weigh(said.claim, index, favoured)
     verdict = verdict_of(found)
     places = () if verdict is Verdict.UNSUPPORTED else grounding.places
     return _Judged(said.span, verdict, round(found.score, 3), places)
+
+
+def _weigh(said: str, index: EvidenceIndex, favoured: frozenset[int]) -> tuple[Grounding, Support]:
+    """The best ground of a claim; where documents disagree, one that carries it goes before one that contradicts it."""
+    best = ground(said, index, favoured)
+    found = support(said, best, index)
+    other, weighed, avoided = best, found, frozenset[int]()
+    for _ in range(_OTHER_GROUNDS):
+        if not weighed.contradicted or not other.places:
+            break
+        avoided |= frozenset(range(other.places[0].first, other.places[0].last + 1))
+        other = ground(said, index, favoured, avoided)
+        weighed = support(said, other, index)
+        if not weighed.contradicted and weighed.score >= _AS_GOOD * found.score and weighed.score >= SUPPORTED_FROM:
+            return other, weighed
+    return best, found
 
 
 def verdict_of(found: Support) -> Verdict:

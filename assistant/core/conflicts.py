@@ -142,7 +142,11 @@ def _claim(statement: Statement) -> Claim:
 
 
 def _resolve(one: Evidence, other: Evidence, window_days: int) -> tuple[Resolution, str | None]:
-    """A later version of one document wins; then the later date; within the window the higher authority; else open."""
+    """A later version of one document wins; then the later date; within the window the higher authority; else open.
+
+    The window is for documents that stand beside each other: of two editions of one document and of equal authority
+    the later one wins by any number of days.
+    """
     first, second = one.source, other.source
     if first.document == second.document and first.number != second.number:
         return Resolution.NEWER, (one if first.number > second.number else other).id
@@ -150,6 +154,8 @@ def _resolve(one: Evidence, other: Evidence, window_days: int) -> tuple[Resoluti
         return Resolution.NEWER, (one if first.date > second.date else other).id
     if first.authority is not second.authority:
         return Resolution.AUTHORITY, (one if first.authority.rank > second.authority.rank else other).id
+    if _linked(one, other) and first.date and second.date and first.date != second.date:
+        return Resolution.NEWER, (one if first.date > second.date else other).id
     return Resolution.UNRESOLVED, None
 
 

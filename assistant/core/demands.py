@@ -11,14 +11,15 @@ _ASKING_ENGLISH: Final = """
 many much often long explain describe list tell know mean meaning define find need want give show happen thing kind type
 difference say exactly really think someone anyone
 """
-_ASKING_CHINESE: Final = "解释 说明 列出 哪里 时候 时间 应该 需要 可以 告诉 知道 想 想要 介绍 情况 有关 意思 一下"
+_ASKING_CHINESE: Final = "解释 说明 列出 哪里 时候 时间 应该 需要 可以 告诉 知道 想 想要 介绍 情况 有关 意思 一下 记得 觉得 清楚 了解 听说 具体"
 ASKING: Final = frozenset(map(stem, _ASKING_ENGLISH.split())) | frozenset(_ASKING_CHINESE.split())
 """Terms that only ask and say nothing about the topic."""
 
 _YES_OR_NO: Final = r"""
-    ^\W*(?:\w+[,.!]\s+)?(?:(?:but|and|so)\s)?(?:is|are|was|were|do|does|did|can|could|will|would|has|have|should|may|isn|aren
-        |doesn)\b
-    | 吗|是否|能否|可否|有没有|是不是
+    ^\W*(?:\w+[,.!]\s+)?(?:(?:but|and|so)\s)?
+        (?!(?:can|could|would|will|do|have)\syou\s(?:please\s|also\s)?(?:tell|give|explain|provide|show|help|describe|list|share|know|heard))
+        (?:is|are|was|were|do|does|did|can|could|will|would|has|have|should|may|isn|aren|doesn)\b
+    | ^(?!.*(?:知道|记得|告诉|请问|介绍|说说)).*吗 | 是否|能否|可否|有没有|是不是
 """
 _REASON: Final = r"\bwhy\b|为什么|为何"
 _AMOUNT: Final = r"\bhow\s(?:many|much|long|often)\b|\bcosts?\b|\bprices?\b|多少|几[个天次年周人]|费用|价格|多久"
@@ -29,7 +30,7 @@ _UNNAMED: Final = r"""
 """
 DEMANDS: Final = tuple(
     (re.compile(pattern, re.IGNORECASE | re.VERBOSE), cost)
-    for pattern, cost in ((_YES_OR_NO, 0.2), (_REASON, 0.2), (_AMOUNT, 0.15), (_BEYOND, 0.1), (_UNNAMED, 0.2))
+    for pattern, cost in ((_YES_OR_NO, 0.25), (_REASON, 0.25), (_AMOUNT, 0.2), (_BEYOND, 0.15), (_UNNAMED, 0.2))
 )
 """Forms of questions that need more than a text on their topic, each with what it takes off the chance of an answer."""
 

@@ -9,15 +9,16 @@ from typing import Final
 from rapidfuzz import fuzz
 
 from assistant.core.asking import Asked, take_apart
+from assistant.core.blocks import tidy
 from assistant.core.composition import compose, is_listed, same_list, with_company
-from assistant.core.conflicts import Conflict
+from assistant.core.conflicts import Claim, Conflict
 from assistant.core.evidence import Evidence
 from assistant.core.modes import QuestionKind
 from assistant.core.phrases import REFUSALS, conflict_lines, refusal
 from assistant.core.quotable import Quotable, introduces, quotables
 from assistant.core.relevance import Rated, rate
 from assistant.core.support import answerability
-from assistant.core.text import sentences, terms
+from assistant.core.text import clean_for_display, sentences, terms
 
 ANSWERABLE: Final = 0.55
 """What the coverage of the question by the best passage and the answerability of the evidence must reach on average.
@@ -26,6 +27,8 @@ Measured on questions of MTRAG with their passages: 65 % of the answerable and 2
 """
 
 _FULL: Final = 0.9
+_SIDE: Final = 0.7
+_NEAR: Final = 0.8
 _MOMENT_MISSED: Final = 0.25
 _SAME: Final = 88.0
 _SAME_WORDS: Final = 0.75
@@ -59,9 +62,9 @@ def extract(
     coverage = _coverage(asked, rated, best, answerability(question, evidence)) if best else 0.0
     if best is None or coverage < ANSWERABLE:
         return Extraction(refusal(reply_language), False, coverage)
-    touched = _touched(rated, evidence, conflicts)
-    chosen = _choose(asked, rated, evidence, touched)
-    told = conflict_lines(touched, evidence, reply_language)
+    touched, said = _touched(rated, evidence, conflicts)
+    chosen = _choose(asked, rated, evidence, [said[side] for conflict in touched for side in conflict.sides])
+    told = conflict_lines(touched, said, evidence, reply_language)
     quoted = compose(rated, chosen)
     return Extraction("\n\n".join([*told, *quoted]), True, coverage)
 
@@ -96,26 +99,32 @@ def _known(part: str, known: Sequence[str]) -> bool:
     return all(any(_alike(piece, one) for one in known) for piece in pieces)
 
 
-def _touched(rated: Sequence[Rated], evidence: Sequence[Evidence], conflicts: Sequence[Conflict]) -> list[Conflict]:
-    """The conflicts whose claims are about as relevant as the best answer, the most relevant first, three at most."""
+def _touched(
+    rated: Sequence[Rated], evidence: Sequence[Evidence], conflicts: Sequence[Conflict]
+) -> tuple[list[Conflict], dict[Claim, str]]:
+    """The conflicts of which both sides are about as relevant as the best answer, three at most, the best first.
+
+    With them the whole sentence that each claim stands in, for a claim may be a wrapped line of it.
+    """
     best = max(item.score for item in rated)
     places = {item.id: place for place, item in enumerate(evidence)}
-    found = []
+    found: list[tuple[float, str, Conflict]] = []
+    said: dict[Claim, str] = {}
     for conflict in conflicts:
-        if not all(side.evidence in places for side in conflict.sides):
+        homes = [_home(side, places.get(side.evidence), rated) for side in conflict.sides]
+        scores = [home.score for home in homes if home is not None]
+        if len(scores) < len(homes) or min(scores) < _SIDE * best or max(scores) < _NEAR * best:
             continue
-        relevance = max(
-            (
-                item.score
-                for item in rated
-                for side in conflict.sides
-                if item.unit.evidence == places[side.evidence] and _within(item.unit.text, side.quote)
-            ),
-            default=0.0,
-        )
-        if relevance >= 0.8 * best:
-            found.append((-relevance, conflict.id, conflict))
-    return [conflict for _, _, conflict in sorted(found, key=lambda entry: entry[:2])[:3]]
+        found.append((-max(scores), conflict.id, conflict))
+        said |= {side: home.unit.text for side, home in zip(conflict.sides, homes, strict=True) if home}
+    return [conflict for _, _, conflict in sorted(found, key=lambda entry: entry[:2])[:3]], said
+
+
+def _home(claim: Claim, place: int | None, rated: Sequence[Rated]) -> Rated | None:
+    """The quotable that a claim stands in: the one of its evidence that shares most with it."""
+    quote = tidy(clean_for_display(claim.quote))
+    mine = [item for item in rated if item.unit.evidence == place and _within(item.unit.text, quote)]
+    return max(mine, key=lambda item: (min(len(item.unit.text), len(quote)), item.score), default=None)
 
 
 def _within(one: str, other: str) -> bool:
@@ -124,12 +133,11 @@ def _within(one: str, other: str) -> bool:
     return bool(short) and (short in long or fuzz.partial_ratio(short, long, score_cutoff=_SAME) > 0)
 
 
-def _choose(asked: Asked, rated: Sequence[Rated], evidence: Sequence[Evidence], told: Sequence[Conflict]) -> set[int]:
-    """The places (in `rated`) of what is quoted beside the conflicts that are told."""
-    said = [side.quote for conflict in told for side in conflict.sides]
+def _choose(asked: Asked, rated: Sequence[Rated], evidence: Sequence[Evidence], told: Sequence[str]) -> set[int]:
+    """The places (in `rated`) of what is quoted beside the conflicting sentences that are told."""
     passed_over = {place for place, item in enumerate(evidence) if item.preferred is False}
     ranked = sorted(range(len(rated)), key=lambda place: (-rated[place].score, place))
-    ranked = [place for place in ranked if not any(_within(rated[place].unit.text, quote) for quote in said)]
+    ranked = [place for place in ranked if not any(_within(rated[place].unit.text, quote) for quote in told)]
     fresh = [place for place in ranked if rated[place].unit.evidence not in passed_over]
     ranked = fresh if told else fresh or ranked
     if asked.kind is QuestionKind.SUMMARY:

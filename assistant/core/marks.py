@@ -43,6 +43,8 @@ _MARK: Final = re.compile(
 _ONE_LABEL: Final = re.compile(r"(?<![0-9A-Za-z:])(e[0-9a-f]{10}|[1-9]\d?)(?![0-9])", re.IGNORECASE)
 _RANGE: Final = re.compile(r"(\d{1,2}) ?[-–~] ?(\d{1,2})")
 _OPEN: Final = "[【［(（"
+_MAY_BEGIN: Final = frozenset(_OPEN + " \t")
+_CLOSE: Final = re.compile("[]】］)）]")
 _KEY_WORDS: Final = """
 evidences sources passages documents docs refs references citations cite id see from per cf. and
 证据 来源 文档 资料 参考 引用 出处 段落 编号 参见 见 来自 和
@@ -92,12 +94,15 @@ class MarkScanner:
 
     def _drain(self, out: list[str], *, final: bool) -> None:
         while self._held:
-            mark = None if self._code.inside else _MARK.match(self._held)
+            if self._code.inside or self._held[0] not in _MAY_BEGIN:
+                self._emit(out)
+                continue
+            mark = _MARK.match(self._held) if _CLOSE.search(self._held) else None
             if mark is not None and not final and len(self._held) < mark.end() + _LOOK_AHEAD:
                 return
             if mark is not None and self._is_mark(mark):
                 self._take(mark)
-            elif not final and not self._code.inside and _may_become_mark(self._held):
+            elif not final and _may_become_mark(self._held):
                 return
             else:
                 self._emit(out)

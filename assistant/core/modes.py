@@ -26,7 +26,7 @@ class Mode(StrEnum):
     @property
     def grounded(self) -> bool:
         """Whether the answer rests on evidence."""
-        return self not in (Mode.GENERATION,)
+        return self is not Mode.GENERATION
 
 
 class QuestionKind(StrEnum):
@@ -100,28 +100,28 @@ _KINDS: Final[tuple[tuple[QuestionKind, re.Pattern[str]], ...]] = (
         QuestionKind.PER_SOURCE,
         re.compile(
             r"\b(?:each|every) (?:document|source|page|policy|file)\b|每(?:个|份|篇)(?:文档|文件|来源|政策)|分别(?:说|列)",
-            re.I,
+            re.IGNORECASE,
         ),
     ),
     (
         QuestionKind.COMPARISON,
         re.compile(
             r"\b(?:compare|comparison|differences?|differ|versus|vs\.?|changed? (?:since|between))\b|比较|对比|区别|不同|差异|有什么变化",
-            re.I,
+            re.IGNORECASE,
         ),
     ),
     (
         QuestionKind.SUMMARY,
         re.compile(
             r"\b(?:summari[sz]e|summary|overview|outline|main points|tell me (?:all|everything) about)\b|总结|概括|概述|综述|归纳|介绍一下",
-            re.I,
+            re.IGNORECASE,
         ),
     ),
     (
         QuestionKind.PROCEDURE,
         re.compile(
             r"\b(?:how (?:do|can|should|would) (?:i|we|you|one)|how to|steps?|procedure|process for)\b|怎么(?:办|做|申请|提交)?|如何|步骤|流程|怎样",
-            re.I,
+            re.IGNORECASE,
         ),
     ),
 )

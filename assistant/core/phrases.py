@@ -7,10 +7,8 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Final
 
-from assistant.core.blocks import tidy
 from assistant.core.conflicts import Claim, Conflict, Resolution
 from assistant.core.evidence import Evidence
-from assistant.core.text import clean_for_display
 
 _REFUSAL: Final = {"en": "The documents do not answer this.", "zh": "根据现有信息无法回答。"}
 REFUSALS: Final = frozenset(_REFUSAL.values())
@@ -57,10 +55,13 @@ def small_talk(text: str, language: str) -> str:
     return _SMALL_TALK["zh" if language == "zh" else "en"][kind]
 
 
-def conflict_lines(conflicts: Sequence[Conflict], evidence: Sequence[Evidence], language: str) -> list[str]:
+def conflict_lines(
+    conflicts: Sequence[Conflict], said: Mapping[Claim, str], evidence: Sequence[Evidence], language: str
+) -> list[str]:
     """A paragraph group for each pair of pages that disagree: both sides, the preferred one first, with their dates.
 
-    The line over each side ends with a colon and holds few words, so that nobody takes it for a claim of its own.
+    `said` gives the sentence to quote for each claim. The line over each side ends with a colon and holds few words, so
+    that nobody takes it for a claim of its own.
     """
     pairs: dict[tuple[str, str, Resolution], list[tuple[Claim, Claim]]] = {}
     for conflict in conflicts:
@@ -70,17 +71,22 @@ def conflict_lines(conflicts: Sequence[Conflict], evidence: Sequence[Evidence], 
         resolution = conflict.resolution if conflict.preferred else Resolution.UNRESOLVED
         pairs.setdefault((first.evidence, second.evidence, resolution), []).append((first, second))
     dates = {item.id: item.source.date for item in evidence}
-    return [_pair(resolution, claims, dates, language == "zh") for (_, _, resolution), claims in pairs.items()]
+    chinese = language == "zh"
+    return [_pair(resolution, claims, said, dates, chinese) for (_, _, resolution), claims in pairs.items()]
 
 
 def _pair(
-    resolution: Resolution, claims: Sequence[tuple[Claim, Claim]], dates: Mapping[str, date | None], chinese: bool
+    resolution: Resolution,
+    claims: Sequence[tuple[Claim, Claim]],
+    said: Mapping[Claim, str],
+    dates: Mapping[str, date | None],
+    chinese: bool,
 ) -> str:
     parts = [_OPEN["zh" if chinese else "en"]] if resolution is Resolution.UNRESOLVED else []
     for side, leads in ((0, True), (1, False)):
-        said = sorted({pair[side] for pair in claims}, key=lambda claim: claim.span)
-        head = _introduction(said[0], dates[said[0].evidence], resolution, chinese, leads)
-        parts.append("\n".join([head, *dict.fromkeys(_quote(claim) for claim in said)]))
+        told = sorted({pair[side] for pair in claims}, key=lambda claim: claim.span)
+        head = _introduction(told[0], dates[told[0].evidence], resolution, chinese, leads)
+        parts.append("\n".join([head, *dict.fromkeys(said[claim] for claim in told)]))
     return "\n\n".join(parts)
 
 
@@ -109,7 +115,3 @@ def _chinese_side(resolution: Resolution, leads: bool) -> str:
             return "权威性较高的文档" if leads else "权威性较低的文档"
         case Resolution.UNRESOLVED:
             return "一份文档" if leads else "另一份文档"
-
-
-def _quote(claim: Claim) -> str:
-    return tidy(clean_for_display(claim.quote))

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from assistant.core.dates import Moment
 from assistant.core.figures import figures
 from assistant.core.scaffold import (
     CONNECTIVE,
@@ -23,6 +24,7 @@ from assistant.core.scaffold import (
     SOURCE_TALK,
 )
 from assistant.core.text import CJK, Span, terms
+from assistant.core.units import Dimension
 
 _LIST_MARK: Final = (
     r"[-*+•·–—‣◦>]|\#{1,6}|\(?\d{1,3}[.)、．）]|（\d{1,3}）|[a-zA-Z][.)]|[一二三四五六七八九十]+、|\[[ xX]\]"
@@ -96,9 +98,15 @@ def _claimed(sentence: str) -> str | None:
     said = claim(sentence)
     content = terms(said)
     if bare.endswith((":", "：")):
-        introduces = LEAD_IN.search(bare) is not None and not figures(bare)
-        return said if len(content) > (_LONGEST_LEAD_IN if introduces else _LONGEST_LABEL) else None
+        if _gives_value(bare):
+            return said
+        return said if len(content) > (_LONGEST_LEAD_IN if LEAD_IN.search(bare) else _LONGEST_LABEL) else None
     return said if content and not _is_bold_heading(sentence, content) else None
+
+
+def _gives_value(line: str) -> bool:
+    """Whether a line gives an amount or a date, more than how many things follow."""
+    return any(isinstance(each, Moment) or each.dimension is not Dimension.COUNT for each in figures(line).stated())
 
 
 def _is_bold_heading(sentence: str, content: Sequence[str]) -> bool:

@@ -18,6 +18,7 @@ _AROUND: Final = 0.5
 _FITTING: Final = 0.15
 _TOPICLESS: Final = 0.3
 _BASE: Final = 0.25
+_COVERAGE: Final = 0.3
 _FOCUS: Final = 2.5
 _UNKNOWN_NAME: Final = 0.15
 _MOST_UNKNOWN: Final = 2
@@ -124,8 +125,19 @@ def _topic(asked: Sequence[str], index: EvidenceIndex) -> float:
     for unit, found in zip(index.units, held, strict=True):
         pieces[unit.piece] |= found
     best = sorted((len(found) / len(asked) for found in pieces.values()), reverse=True)[:_BEST_PIECES]
-    focus = sum(len(found) for found in held) / len(held) / len(asked)
-    return 0.5 * sum(best) / len(best) + 0.5 * min(1.0, _FOCUS * focus)
+    return _COVERAGE * _mean(best) + (1 - _COVERAGE) * min(1.0, _FOCUS * _focus(asked, held, index))
+
+
+def _focus(asked: Sequence[str], held: Sequence[frozenset[str]], index: EvidenceIndex) -> float:
+    """The share of the question's words in a sentence: the mean over each piece, then over the pieces."""
+    shares: dict[int, list[float]] = {}
+    for unit, found in zip(index.units, held, strict=True):
+        shares.setdefault(unit.piece, []).append(len(found) / len(asked))
+    return _mean([_mean(each) for each in shares.values()])
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
 
 
 def _demand(question: str, index: EvidenceIndex) -> float:

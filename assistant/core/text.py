@@ -47,8 +47,7 @@ _TOKEN: Final = re.compile(
     rf"(?P<cjk>[{CJK}]+)|(?P<number>\d+(?:[.,:]\d+)*)|(?P<word>[^\W\d_{CJK}]+(?:['’][^\W\d_{CJK}]+)?)"
 )
 _ABBREVIATIONS: Final = frozenset(
-    "mr mrs ms dr prof sr jr st vs etc fig no vol pp cf al inc ltd co corp dept est approx e.g i.e u.s u.k a.m p.m "
-    "jan feb mar apr jun jul aug sep sept oct nov dec sec art para".split()
+    ["mr", "mrs", "ms", "dr", "prof", "sr", "jr", "st", "vs", "etc", "fig", "no", "vol", "pp", "cf", "al", "inc", "ltd", "co", "corp", "dept", "est", "approx", "e.g", "i.e", "u.s", "u.k", "a.m", "p.m", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec", "sec", "art", "para"]
 )
 # A sentence ends at 。！？； or at .!? with closing quotes, or at the end of a line.
 _BOUNDARY: Final = re.compile(r"[。！？；!?…]+[\"'”’」』）)\]]*|\.+[\"'”’)\]]*(?=\s|$)|\n+")

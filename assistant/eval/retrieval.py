@@ -10,8 +10,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Final
 
-from assistant.app import make_embedder
-from assistant.commands.ingest import embed_all
+from assistant.app import embed_all, make_embedder
 from assistant.config import RetrievalSettings, Settings
 from assistant.conversation.rewriting import make_standalone
 from assistant.core.access import Caller
@@ -56,7 +55,7 @@ async def _measure(
             for corpus in corpora:
                 await _fill(store, read_items(folder, corpus))
             if used is not None:
-                await embed_all(store, used)
+                await embed_all(store.documents, used)
             items = read_items(folder, questions)
             retriever = HybridRetriever(store.index, used)
             ranked = [await _search(retriever, item, by_domain) for item in items]

@@ -112,15 +112,12 @@ def _tag_words(found: re.Match[str]) -> str:
     return "" if "/" in last or re.search(r"\.\w{2,4}$", last) else last
 
 
-_LONE_TAG: Final = re.compile(
-    r"^[ \t]*(?:</?(?:div|aside|section|article|p|center|details|figure|header|footer|span|a|br|main)\b[^<>\n]*>\s*)+$",
-    re.IGNORECASE,
-)
+_LONE_TAG: Final = re.compile(r"^[ \t]*(?:</?[a-zA-Z][\w-]*\b[^<>\n]*>\s*)+$")
 _TABLE_TAG: Final = re.compile(r"<(/?)(?:table|pre|ul|ol|script|style)\b", re.IGNORECASE)
 
 
 def _own_blocks(text: str) -> str:
-    """Set lone container tags apart, so that what they hold is read as Markdown (as kramdown's markdown="1" does)."""
+    """Set lone tags apart, so that what stands between them is read as Markdown (as kramdown's markdown="1" does)."""
     lines: list[str] = []
     inside, fence = 0, ""
     for line in text.split("\n"):

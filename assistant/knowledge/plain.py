@@ -28,8 +28,13 @@ def decode(data: bytes, declared: str | None = None) -> str:
 
     Raises BadDocument empty for nothing, not_text for bytes that are no text in any of these.
     """
-    if not data.strip(b"\0\t\r\n "):
-        raise refuse("empty", "no bytes but blanks")
+    text = _decoded(data, declared) if data.strip(b"\0\t\r\n ") else ""
+    if not text.strip("\0\ufeff\t\r\n "):
+        raise refuse("empty", "nothing but blanks")
+    return text
+
+
+def _decoded(data: bytes, declared: str | None) -> str:
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return _strict(data, encoding)

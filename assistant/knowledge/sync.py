@@ -7,6 +7,7 @@ of the code that reads it. One bad file never stops the others; it is reported.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import time
 from collections import deque
@@ -91,8 +92,9 @@ async def ingest(
     collection: str,
     options: IngestOptions | None = None,
     on_progress: Callable[[Progress], None] | None = None,
+    pool: ReaderPool | None = None,
 ) -> Report:
-    """Read a file, or everything below a folder, into a collection.
+    """Read a file, or everything below a folder, into a collection. Without a `pool` it starts readers of its own.
 
     Raises NotFound when there is nothing at `path`; errors of the store end the ingest, what was stored stays.
     An empty folder deletes nothing: it is more often a disk that is not mounted than the end of all documents.
@@ -103,8 +105,8 @@ async def ingest(
     known = await store.fingerprints(tenant, collection)
     tally = _Tally(len(scan.files), on_progress)
     tally.skip(replace(one, uri=options.prefix + one.uri) for one in scan.skipped)
-    async with ReaderPool(options.workers) as pool:
-        async for outcome in _outcomes(scan, known, options, pool):
+    async with contextlib.nullcontext(pool) if pool else ReaderPool(options.workers) as readers:
+        async for outcome in _outcomes(scan, known, options, readers):
             if outcome.draft is not None:
                 await store.put(tenant, collection, outcome.draft, fingerprint=outcome.fingerprint)
             tally.count(outcome, known)

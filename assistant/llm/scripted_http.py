@@ -151,7 +151,7 @@ def _app(provider: Provider) -> Callable[[Scope, Receive, Send], Awaitable[None]
 async def _stream(provider: Provider, behaviour: Behaviour, receive: Receive, send: Send) -> None:
     """Send the stream until it ends or the client hangs up."""
     await _start(send, 200, {"content-type": "text/event-stream"})
-    gone = asyncio.create_task(receive())
+    gone = asyncio.ensure_future(receive())
     async with contextlib.aclosing(_chunks(provider, behaviour)) as chunks:
         async for chunk in chunks:
             if gone.done():

@@ -1,0 +1,1 @@
+"""Retrieval: embedders and hybrid search over any index."""

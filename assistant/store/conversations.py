@@ -234,6 +234,9 @@ async def _check_exists(connection: AsyncConnection, conversation: str, turn: st
 
 
 async def _check_limit(connection: AsyncConnection, caller: Caller, limit: int) -> None:
+    if connection.dialect.name == "postgresql":  # SQLite writes one transaction at a time anyway
+        key = func.hashtextextended(f"{caller.tenant}\n{caller.user}", 0)
+        await connection.execute(select(func.pg_advisory_xact_lock(key)))
     query = (
         select(func.count())
         .select_from(turns)

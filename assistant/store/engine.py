@@ -61,10 +61,12 @@ def make_engine(url: str, *, pool_size: int = 8, pooled: bool = True) -> AsyncEn
     """
     parsed = parse_url(url)
     options: dict[str, Any] = {"json_serializer": _dump_json, "json_deserializer": orjson.loads}
-    options |= {"pool_size": pool_size, "pool_pre_ping": True} if pooled else {"poolclass": NullPool}
+    options |= {"pool_size": pool_size} if pooled else {"poolclass": NullPool}
+    if pooled and parsed.drivername.startswith("postgresql"):
+        options |= {"pool_pre_ping": True}  # a server may have been restarted; a file has not
     engine = create_async_engine(parsed, **options)
     if engine.dialect.name == "sqlite":
-        event.listen(engine.sync_engine, "connect", _prepare_sqlite)
+        event.listen(engine.sync_engine, "connect", prepare_sqlite)
         event.listen(engine.sync_engine, "begin", _begin_sqlite)
     return engine
 
@@ -73,7 +75,8 @@ def _dump_json(value: object) -> str:
     return orjson.dumps(value).decode()
 
 
-def _prepare_sqlite(connection: Any, _record: object) -> None:
+def prepare_sqlite(connection: Any, _record: object) -> None:
+    """Give a new SQLite connection this program's settings."""
     connection.isolation_level = None  # transactions are begun below, not by the driver
     cursor = connection.cursor()
     for pragma in _PRAGMAS:
@@ -111,10 +114,14 @@ class Database:
             async with self.engine.begin() as connection:
                 yield connection
             return
-        async with self._writing, self.engine.connect() as connection:
+        async with self.turn_to_write(), self.engine.connect() as connection:
             connection = await connection.execution_options(writes=True)
             async with connection.begin():
                 yield connection
+
+    def turn_to_write(self) -> asyncio.Lock:
+        """Held by whoever writes to SQLite in this process."""
+        return self._writing
 
     async def close(self) -> None:
         """Close all connections."""

@@ -8,36 +8,25 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from sqlalchemy import Row, bindparam, insert, select, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import Row, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from assistant.codec import EVENT_TYPES, decode, encode
 from assistant.core.events import TurnEvent
-from assistant.errors import NotFound, Refusal
+from assistant.errors import Refusal
 from assistant.interfaces import NumberedEvent
 from assistant.store.engine import Database
+from assistant.store.event_writers import Append, event_writer
 from assistant.store.tables import conversations, events
 
 logger = logging.getLogger(__name__)
 
 MOST_EVENTS: Final = 1000
 """Events in one transaction; the rest waits for the next one."""
-
-_HEADS: Final = (
-    select(conversations.c.id, conversations.c.head_seq)
-    .where(conversations.c.id.in_(bindparam("ids", expanding=True)))
-    .order_by(conversations.c.id)  # one order for all processes, so that they cannot wait for each other in a circle
-    .with_for_update()
-)
-_MOVE_HEAD: Final = (
-    update(conversations).where(conversations.c.id == bindparam("b_id")).values(head_seq=bindparam("b_head"))
-)
 
 
 class TurnEnded(Refusal):
@@ -46,27 +35,14 @@ class TurnEnded(Refusal):
     code = "turn_ended"
 
 
-@dataclass(slots=True)
-class _Append:
-    """One call that waits for its commit; `first_seq` and `at` are those of the last attempt."""
-
-    conversation: str
-    turn: str
-    events: Sequence[TurnEvent]
-    rows: list[dict[str, Any]]
-    done: asyncio.Future[list[NumberedEvent]]
-    first_seq: int | None = None
-    at: datetime | None = None
-    numbered: list[NumberedEvent] = field(default_factory=list)
-
-
 class GroupCommitLog:
     """The EventLog of a process. One per process and database; close it before the database."""
 
     def __init__(self, database: Database, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._database = database
+        self._store = event_writer(database)
         self._clock = clock
-        self._waiting: deque[_Append] = deque()
+        self._waiting: deque[Append] = deque()
         self._writer: asyncio.Task[None] | None = None
         self._closed = False
 
@@ -80,8 +56,8 @@ class GroupCommitLog:
             raise RuntimeError("the event log is closed")
         if not events:
             return []
-        rows = [{"turn": turn, "type": event.type, "d": encode(event)} for event in events]
-        call = _Append(conversation, turn, events, rows, asyncio.get_running_loop().create_future())
+        rows = [(event.type, encode(event)) for event in events]
+        call = Append(conversation, turn, events, rows, asyncio.get_running_loop().create_future())
         self._waiting.append(call)
         if self._writer is None:
             self._writer = asyncio.create_task(self._write_all(), name="event-writer")
@@ -100,7 +76,7 @@ class GroupCommitLog:
         )
         async with self._database.read() as connection:
             rows = (await connection.execute(query)).all()
-        return [numbered_event(row) for row in rows]
+        return [_numbered(row) for row in rows]
 
     async def head(self, conversation: str) -> int:
         """The last seq of the conversation, 0 when it has none."""
@@ -110,9 +86,12 @@ class GroupCommitLog:
 
     async def close(self) -> None:
         """Refuse new events and wait until all that were accepted are committed."""
+        if self._closed:
+            return
         self._closed = True
         if self._writer is not None:
             await self._writer
+        await self._store.close()
 
     async def _write_all(self) -> None:
         try:
@@ -121,8 +100,8 @@ class GroupCommitLog:
         finally:
             self._writer = None
 
-    def _next_batch(self) -> list[_Append]:
-        batch: list[_Append] = []
+    def _next_batch(self) -> list[Append]:
+        batch: list[Append] = []
         size = 0
         while self._waiting and (not batch or size + len(self._waiting[0].rows) <= MOST_EVENTS):
             call = self._waiting.popleft()
@@ -131,11 +110,16 @@ class GroupCommitLog:
                 size += len(call.rows)
         return batch
 
-    async def _commit(self, batch: list[_Append]) -> None:
+    async def _commit(self, batch: list[Append]) -> None:
+        """Commit the batch together; when that fails, each alone, so that only what must fail fails.
+
+        An append that was numbered before the failure gets a second attempt even when it was alone: a commit whose
+        answer was lost may have gone through, and only the database can tell.
+        """
         try:
-            await self._transact(batch)
+            await self._store.write(batch, self._clock())
         except Exception as error:
-            if len(batch) == 1 and not _is_open_question(batch[0]):
+            if len(batch) == 1 and not batch[0].attempted:
                 _fail(batch[0], error)
                 return
             logger.info("a batch of %d appends failed, trying each alone", len(batch), exc_info=error)
@@ -145,28 +129,13 @@ class GroupCommitLog:
             for call in batch:
                 _succeed(call)
 
-    async def _commit_alone(self, call: _Append) -> None:
+    async def _commit_alone(self, call: Append) -> None:
         try:
-            await self._transact([call])
+            await self._store.write([call], self._clock())
         except Exception as error:
             _fail(call, error)
         else:
             _succeed(call)
-
-    async def _transact(self, batch: list[_Append]) -> None:
-        async with self._database.write() as connection:
-            heads = await _lock_heads(connection, {call.conversation for call in batch})
-            fresh = [call for call in batch if not await _was_committed(connection, call)]
-            rows = _number(fresh, heads, self._clock())
-            if rows:
-                moved = [{"b_id": id_, "b_head": head} for id_, head in heads.items()]
-                await connection.execute(_MOVE_HEAD, moved)
-                await connection.execute(insert(events), rows)
-
-
-def numbered_event(row: Row[*tuple[Any, ...]]) -> NumberedEvent:
-    """The event of a row with seq, turn, at, type and d; BadInput when it does not have the form of its type."""
-    return NumberedEvent(row.seq, row.turn, row.at, decode(row.type, row.d))
 
 
 async def append_one(
@@ -178,52 +147,22 @@ async def append_one(
     return NumberedEvent(seq, turn, at, event)
 
 
-async def _lock_heads(connection: AsyncConnection, ids: set[str]) -> dict[str, int]:
-    rows = (await connection.execute(_HEADS, {"ids": sorted(ids)})).all()
-    heads: dict[str, int] = {row.id: row.head_seq for row in rows}
-    if len(heads) < len(ids):
-        raise NotFound("no such conversation")
-    return heads
+def _numbered(row: Row[*tuple[Any, ...]]) -> NumberedEvent:
+    return NumberedEvent(row.seq, row.turn, row.at, decode(row.type, row.d))
 
 
-async def _was_committed(connection: AsyncConnection, call: _Append) -> bool:
-    """Whether an earlier attempt went through although its commit reported an error (a lost connection)."""
-    if not _is_open_question(call):
-        return False
-    query = select(events.c.turn, events.c.at).where(
-        events.c.conversation == call.conversation, events.c.seq == call.first_seq
-    )
-    row = (await connection.execute(query)).one_or_none()
-    return row is not None and (row.turn, row.at) == (call.turn, call.at)
-
-
-def _is_open_question(call: _Append) -> bool:
-    return call.first_seq is not None
-
-
-def _number(batch: list[_Append], heads: dict[str, int], at: datetime) -> list[Mapping[str, Any]]:
-    """Give each event its number, move `heads` and return the rows to write."""
-    rows: list[Mapping[str, Any]] = []
-    for call in batch:
-        call.first_seq, call.at, call.numbered = heads[call.conversation] + 1, at, []
-        for event, row in zip(call.events, call.rows, strict=True):
-            seq = heads[call.conversation] = heads[call.conversation] + 1
-            rows.append({"conversation": call.conversation, "seq": seq, "at": at, **row})
-            call.numbered.append(NumberedEvent(seq, call.turn, at, event))
-    return rows
-
-
-def _succeed(call: _Append) -> None:
+def _succeed(call: Append) -> None:
     if not call.done.done():
         call.done.set_result(call.numbered)
 
 
-def _fail(call: _Append, error: Exception) -> None:
-    if isinstance(error, IntegrityError) and _is_second_end(str(error.orig)):
+def _fail(call: Append, error: Exception) -> None:
+    if _is_second_end(str(getattr(error, "orig", error))):
         error = TurnEnded("the turn has ended", turn=call.turn)
     if not call.done.done():
         call.done.set_exception(error)
 
 
 def _is_second_end(message: str) -> bool:
+    """Whether a database says that the turn has its turn.done already (the unique index ix_events_done)."""
     return "ix_events_done" in message or message.endswith("UNIQUE constraint failed: events.turn")

@@ -12,7 +12,7 @@ BOUND_BYTES = 256 * 1024
 PATIENCE_S = 10.0
 
 
-class SlowReader(Exception):  # noqa: N818 - a signal, not an error
+class SlowReader(Exception):
     """The client did not read for too long."""
 
 

@@ -41,7 +41,7 @@ OPEN_WITHIN_S = 5.0
 MISSED_HEARTBEATS = 2.5
 
 
-class _Closed(Exception):  # noqa: N818 - a signal, not an error
+class _Closed(Exception):
     """Ends the socket with a code."""
 
     def __init__(self, code: Close, reason: str = "") -> None:

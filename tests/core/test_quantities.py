@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -86,7 +88,9 @@ def test_bounds_decide_whether_two_amounts_can_both_hold() -> None:
     assert compatible(only("about 100 people"), only("98 people"))
 
 
-@pytest.mark.parametrize("text", ["room G151", "统一", "十分重要", "一起", "千万不要", "n1x", "H2O", "v2", "no numbers here"])
+@pytest.mark.parametrize(
+    "text", ["room G151", "统一", "十分重要", "一起", "千万不要", "n1x", "H2O", "v2", "no numbers here"]
+)
 def test_identifiers_and_words_are_no_quantities(text: str) -> None:
     assert quantities(text) == []
 
@@ -114,7 +118,8 @@ def test_taken_places_are_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "days"), [("weekly", 7), ("every 90 days", 90), ("every week", 7), ("每周", 7), ("每90天", 90), ("daily", 1)]
+    ("text", "days"),
+    [("weekly", 7), ("every 90 days", 90), ("every week", 7), ("每周", 7), ("每90天", 90), ("daily", 1)],
 )
 def test_frequencies(text: str, days: float) -> None:
     (found,) = frequencies(text)
@@ -131,7 +136,7 @@ def test_thousands_separators_do_not_change_a_number(number: int) -> None:
 def test_spans_lie_in_the_text_ascend_and_are_disjoint(text: str) -> None:
     found = quantities(text)
     assert all(0 <= q.span.start < q.span.end <= len(text) for q in found)
-    assert all(one.span.end <= other.span.start for one, other in zip(found, found[1:], strict=False))
+    assert all(one.span.end <= other.span.start for one, other in pairwise(found))
 
 
 @given(st.text(alphabet="0123456789一二百万亿.,-%$ daysto半个月至", max_size=60))

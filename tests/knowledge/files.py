@@ -92,6 +92,9 @@ Placed = tuple[float, float, float, str]
 """x and y in points from the lower left corner, letter size, text."""
 
 
+_FONT = "/Resources<</Font<</F1 3 0 R>>>>"
+
+
 def pdf(pages: Sequence[Sequence[Placed]]) -> bytes:
     """A PDF in Helvetica, its cross-reference left to the reader's repair."""
     kids = " ".join(f"{10 + 2 * place} 0 R" for place in range(len(pages)))
@@ -104,8 +107,7 @@ def pdf(pages: Sequence[Sequence[Placed]]) -> bytes:
         number = 10 + 2 * place
         stream = "".join(f"BT /F1 {size} Tf {x} {y} Td ({text}) Tj ET\n" for x, y, size, text in lines)
         objects += [
-            f"{number} 0 obj <</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Resources<</Font<</F1 3 0 R>>>>"
-            f"/Contents {number + 1} 0 R>> endobj",
+            f"{number} 0 obj <</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]{_FONT}/Contents {number + 1} 0 R>> endobj",
             f"{number + 1} 0 obj <</Length {len(stream)}>> stream\n{stream}endstream endobj",
         ]
     return ("%PDF-1.4\n" + "\n".join(objects) + "\ntrailer <</Root 1 0 R>>\n%%EOF").encode("latin-1")

@@ -19,7 +19,8 @@ def mail(text: str = "Hello.\n") -> EmailMessage:
 def test_header_lines_and_body() -> None:
     page = parse(mail("Leave is twenty days.\n\n> quoted before\n").as_bytes(), "x.eml")
     assert page.text == (
-        "From: Ann <ann@example.com>\nTo: bob@example.com\nDate: Tue, 01 Oct 2024 23:34:56 -0500\nSubject: 年假 rules\n\n"
+        "From: Ann <ann@example.com>\nTo: bob@example.com\nDate: Tue, 01 Oct 2024 23:34:56 -0500\n"
+        "Subject: 年假 rules\n\n"
         "Leave is twenty days.\n\nquoted before"
     )
     assert page.title == "年假 rules"

@@ -1,9 +1,10 @@
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from blockbuster import blockbuster_ctx
 
 from assistant.core.evidence import Authority
@@ -13,6 +14,7 @@ from assistant.knowledge import sync
 from assistant.knowledge.documents import Limits
 from assistant.knowledge.drafts import chunk_preview, parse_document
 from assistant.knowledge.metadata import Properties
+from assistant.knowledge.pool import ReaderPool
 from assistant.knowledge.sync import IngestOptions, Progress, Report, ingest
 from tests.knowledge.files import office
 
@@ -20,7 +22,8 @@ from tests.knowledge.files import office
 class MemoryStore:
     """A DocumentStore that keeps drafts by uri."""
 
-    def __init__(self) -> None:
+    def __init__(self, pool: ReaderPool | None) -> None:
+        self.pool = pool
         self.drafts: dict[str, DocumentDraft] = {}
         self.prints: dict[str, str] = {}
 
@@ -46,9 +49,18 @@ class MemoryStore:
         assert len(ids) == len(vectors)
 
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def pool() -> AsyncIterator[ReaderPool]:
+    async with ReaderPool(2) as one:
+        yield one
+
+
 @pytest.fixture
-def store() -> MemoryStore:
-    return MemoryStore()
+def store(pool: ReaderPool) -> MemoryStore:
+    return MemoryStore(pool)
 
 
 @pytest.fixture
@@ -68,7 +80,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 async def run(path: Path, store: MemoryStore, options: IngestOptions | None = None) -> Report:
-    return await ingest(path, store=store, tenant="acme", collection="handbook", options=options)
+    return await ingest(path, store=store, tenant="acme", collection="handbook", options=options, pool=store.pool)
 
 
 def counts(report: Report) -> tuple[int, int, int, int, list[tuple[str, str]]]:
@@ -186,12 +198,15 @@ async def test_two_folders_share_a_collection_by_prefix(folder: Path, store: Mem
 async def test_one_file_deletes_nothing_and_progress_is_told(folder: Path, store: MemoryStore) -> None:
     await run(folder, store)
     told: list[Progress] = []
-    await ingest(folder / "leave.md", store=store, tenant="acme", collection="handbook", on_progress=told.append)
+    await ingest(
+        folder / "leave.md", store=store, tenant="acme", collection="handbook", on_progress=told.append, pool=store.pool
+    )
     assert told == [Progress(1, 1, "leave.md", "unchanged")]
     assert "pay/pay.md" in store.drafts
 
 
-async def test_nothing_blocks_the_loop(folder: Path, store: MemoryStore) -> None:
+async def test_nothing_blocks_the_loop_not_even_starting_readers(folder: Path) -> None:
+    store = MemoryStore(None)
     with blockbuster_ctx("assistant"):
         assert (await run(folder, store)).added == 3
 

@@ -7,6 +7,8 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
+from datetime import datetime
 from itertools import chain
 from pathlib import Path
 
@@ -16,7 +18,8 @@ from assistant.core.events import AnswerDelta, AnswerStarted, TurnEvent, TurnFin
 from assistant.core.turn import fold
 from assistant.errors import BadInput, NotFound
 from assistant.store import Store
-from assistant.store.events import GroupCommitLog, TurnEnded
+from assistant.store.event_writers import Append
+from assistant.store.events import TurnEnded
 from tests.store.filling import ANN
 
 ROOT = Path(__file__).parents[2]
@@ -59,13 +62,13 @@ async def test_fifty_appends_of_ten_tasks_have_no_gap(store: Store) -> None:
 async def test_appends_of_many_turns_share_a_transaction(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     conversations = [await _turn(store, f"t{number}") for number in range(20)]
     sizes: list[int] = []
-    commit = GroupCommitLog._transact
+    write = store.events._store.write
 
-    async def counting(self: GroupCommitLog, batch: list[object]) -> None:
+    async def counting(batch: Sequence[Append], at: datetime) -> None:
         sizes.append(len(batch))
-        await commit(self, batch)  # type: ignore[arg-type]
+        await write(batch, at)
 
-    monkeypatch.setattr(GroupCommitLog, "_transact", counting)
+    monkeypatch.setattr(store.events._store, "write", counting)
     await asyncio.gather(
         *(store.events.append(id_, f"t{number}", [AnswerDelta(0, "x")]) for number, id_ in enumerate(conversations))
     )
@@ -127,15 +130,15 @@ async def test_a_commit_that_went_through_although_it_failed_is_not_repeated(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     conversation = await _turn(store)
-    commit, failures = GroupCommitLog._transact, [True]
+    write, failures = store.events._store.write, [True]
 
-    async def losing_the_answer(self: GroupCommitLog, batch: list[object]) -> None:
-        await commit(self, batch)  # type: ignore[arg-type]
+    async def losing_the_answer(batch: Sequence[Append], at: datetime) -> None:
+        await write(batch, at)
         if failures:
             failures.pop()
             raise ConnectionError("the connection broke during the commit")
 
-    monkeypatch.setattr(GroupCommitLog, "_transact", losing_the_answer)
+    monkeypatch.setattr(store.events._store, "write", losing_the_answer)
     numbered = await asyncio.gather(
         store.events.append(conversation, "t1", [AnswerDelta(0, "a")]),
         store.events.append(conversation, "t1", [AnswerDelta(1, "b")]),

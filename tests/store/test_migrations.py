@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from sqlalchemy import inspect
+from sqlalchemy import inspect, text
 
 from assistant.errors import BadSetting
 from assistant.store import Store
@@ -31,7 +32,7 @@ async def test_a_missing_table_would_be_noticed(new_url: str) -> None:
     await migrate(new_url)
     database = open_database(new_url)
     async with database.write() as connection:
-        await connection.run_sync(lambda sync: metadata.tables["model_factors"].drop(sync))
+        await connection.run_sync(metadata.tables["model_factors"].drop)
     await database.close()
     assert await differences(new_url) != []
 
@@ -77,17 +78,11 @@ async def test_sqlite_is_set_up_for_durable_concurrent_work(sqlite_url: str) -> 
     database = open_database(sqlite_url)
     async with database.read() as connection:
         found = {
-            name: await connection.scalar(_pragma(name))
+            name: await connection.scalar(text(f"PRAGMA {name}"))
             for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
         }
     await database.close()
     assert found == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "busy_timeout": 15_000}
-
-
-def _pragma(name: str):  # type: ignore[no-untyped-def]
-    from sqlalchemy import text
-
-    return text(f"PRAGMA {name}")
 
 
 async def test_readers_do_not_wait_for_a_writer(database: Database) -> None:
@@ -100,17 +95,19 @@ async def test_readers_do_not_wait_for_a_writer(database: Database) -> None:
 
 async def test_a_failed_write_leaves_nothing(database: Database) -> None:
     table = metadata.tables["model_factors"]
-    with pytest.raises(ZeroDivisionError):
+
+    async def fail() -> None:
         async with database.write() as connection:
             await connection.execute(table.insert(), [_factor()])
             raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await fail()
     async with database.read() as reader:
         assert (await reader.execute(table.select())).all() == []
 
 
 def _factor() -> dict[str, object]:
-    from datetime import UTC, datetime
-
     return {"model": "m", "factor": 1.1, "samples": 2, "updated_at": datetime.now(UTC)}
 
 

@@ -42,7 +42,18 @@ class Pen {
 
   /** A token's text, painted, with buttons where spans end. */
   write(text: string): Rendered {
-    return pieces(text).map((piece) => [this.paint(decodeEntities(piece.text)), this.pass(piece.mark)]);
+    return pieces(text).map((piece) => this.writePiece(decodeEntities(piece.text), piece.mark));
+  }
+
+  /** Buttons never begin a line: the last letter before them stays with them. */
+  private writePiece(text: string, mark: number | null): Rendered {
+    const whole = this.paint(text);
+    const last = /\S$/u.exec(text)?.[0] ?? '';
+    const body = this.paint(text.slice(0, text.length - last.length));
+    const end = this.paint(last);
+    const buttons = this.pass(mark);
+    if (buttons === nothing) return whole;
+    return last ? [body, html`<span class="keep">${end}${buttons}</span>`] : [whole, buttons];
   }
 
   /** Text that stays as it is written (code); its marks are drawn behind it. */

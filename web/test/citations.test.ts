@@ -111,7 +111,7 @@ describe('sentences without support', () => {
     const answer = '- One.\n- Two.\n';
     const root = draw(answer, [], [doubt(span(answer, '- Two.'))]);
     expect(root.querySelectorAll('li')).toHaveLength(2);
-    expect([...root.querySelectorAll('s')].map((s) => s.textContent)).toEqual(['Two.']);
+    expect([...root.querySelectorAll('s')].map((s) => s.textContent).join('')).toBe('Two.');
   });
 });
 

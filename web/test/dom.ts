@@ -59,4 +59,5 @@ export const skeleton = (drawn: string): string =>
   drawn
     .replace(/<button>.*?<\/button>/g, '')
     .replace(/<p class="loose"><\/p>/g, '')
-    .replace(/<\/?s>/g, '');
+    .replace(/<\/?s>/g, '')
+    .replace(/<span class="keep">([^<]*)<\/span>/g, '$1');

@@ -19,7 +19,7 @@ function check(root: Element): void {
     for (const { name, value } of element.attributes) {
       expect(allowed, `${element.localName} ${name}`).toContain(name);
       if (name === 'href') expect(value).toMatch(/^(https?:\/\/|mailto:)/);
-      if (name === 'class') expect(['', 'wide', 'host', 'loose', 'left', 'right', 'center']).toContain(value);
+      if (name === 'class') expect(['', 'wide', 'host', 'loose', 'keep', 'left', 'right', 'center']).toContain(value);
       if (name === 'rel') expect(value).toBe('noopener noreferrer nofollow');
     }
   }

@@ -79,8 +79,6 @@ export class AssistantTurn extends LitElement {
         return shown ? html`<mark>${text}</mark>` : text;
       },
       buttons: (span) => [
-        // No line break before it (word joiner).
-        '\u2060',
         span.citations.map((citation) => this.citeButton(citation)),
         isDoubtful(span) ? this.doubt(span) : nothing,
       ],
