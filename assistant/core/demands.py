@@ -15,9 +15,12 @@ _ASKING_CHINESE: Final = "解释 说明 列出 哪里 时候 时间 应该 需�
 ASKING: Final = frozenset(map(stem, _ASKING_ENGLISH.split())) | frozenset(_ASKING_CHINESE.split())
 """Terms that only ask and say nothing about the topic."""
 
-_YES_OR_NO: Final = r"""
-    ^\W*(?:\w+[,.!]\s+)?(?:(?:but|and|so)\s)?
-        (?!(?:can|could|would|will|do|have)\syou\s(?:please\s|also\s)?(?:tell|give|explain|provide|show|help|describe|list|share|know|heard))
+_REQUEST: Final = r"""
+    (?:can|could|would|will|do|have)\syou\s(?:please\s|also\s)?
+    (?:tell|give|explain|provide|show|help|describe|list|share|know|heard)\b
+"""
+_YES_OR_NO: Final = rf"""
+    ^\W*(?:\w+[,.!]\s+)?(?:(?:but|and|so)\s)?(?!{_REQUEST})
         (?:is|are|was|were|do|does|did|can|could|will|would|has|have|should|may|isn|aren|doesn)\b
     | ^(?!.*(?:知道|记得|告诉|请问|介绍|说说)).*吗 | 是否|能否|可否|有没有|是不是
 """
@@ -25,8 +28,8 @@ _REASON: Final = r"\bwhy\b|为什么|为何"
 _AMOUNT: Final = r"\bhow\s(?:many|much|long|often)\b|\bcosts?\b|\bprices?\b|多少|几[个天次年周人]|费用|价格|多久"
 _BEYOND: Final = r"\b(?:other|else|besides|another|best|latest)\b|其他|其它|别的|最新|最好"
 _UNNAMED: Final = r"""
-    \b(?:this|these)\s(?!year|month|week|company|document|policy|page|conversation)[a-z]+\b|\b(?:he|she|her|him)\b
-    | 这[个种部位]|[他她它]
+    \b(?:this|these)\s(?!year|month|week|company|document|policy|page|conversation)[a-z]+\b
+    | ^(?!.*(?-i:[a-z,]\s[A-Z][a-z])).*\b(?:he|she|her|him)\b | 这[个种部位]
 """
 DEMANDS: Final = tuple(
     (re.compile(pattern, re.IGNORECASE | re.VERBOSE), cost)

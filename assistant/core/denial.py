@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from assistant.core.alignment import match_terms
@@ -29,6 +30,7 @@ _DENYING: Final = frozenset({"prohibit", "forbidden", "unabl"})
 _REACH: Final = 60
 _SAME_CLAUSE: Final = 0.6
 _LEAST_SHARED: Final = 2
+_MOST_CLAUSES: Final = 40
 
 
 def denies(one: str, other: str) -> bool:
@@ -40,7 +42,14 @@ def denies(one: str, other: str) -> bool:
     if not (_DENIAL.search(one) or _DENIAL.search(other)):
         return False
     mine, theirs = _clauses(one), _clauses(other)
-    return any(_opposed(left, right) for left in mine for right in theirs if left.negated or right.negated)
+    return any(
+        _opposed(left, right)
+        and not any(_agree(left, each) for each in theirs)
+        and not any(_agree(right, each) for each in mine)
+        for left in mine
+        for right in theirs
+        if left.negated or right.negated
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +59,24 @@ class _Clause:
 
 
 def _clauses(text: str) -> list[_Clause]:
-    found = (match.group() for match in _CLAUSE.finditer(text))
+    found = (match.group() for match in islice(_CLAUSE.finditer(text), _MOST_CLAUSES))
     return [
         _Clause(terms, _negated(clause)) for clause in found if (terms := frozenset(match_terms(clause)) - _DENYING)
     ]
 
 
 def _opposed(left: _Clause, right: _Clause) -> bool:
-    shared = left.terms & right.terms
-    if len(shared) < _LEAST_SHARED or len(shared) < _SAME_CLAUSE * max(len(left.terms), len(right.terms)):
-        return False
-    return bool(shared & (left.negated ^ right.negated))
+    return _alike(left, right) and bool(left.terms & right.terms & (left.negated ^ right.negated))
+
+
+def _agree(left: _Clause, right: _Clause) -> bool:
+    return _alike(left, right) and not left.terms & right.terms & (left.negated ^ right.negated)
+
+
+def _alike(left: _Clause, right: _Clause) -> bool:
+    """Whether two clauses share most of their words, seen from both sides."""
+    shared = len(left.terms & right.terms)
+    return shared >= _LEAST_SHARED and shared >= _SAME_CLAUSE * max(len(left.terms), len(right.terms))
 
 
 def _negated(clause: str) -> frozenset[str]:

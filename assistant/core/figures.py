@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Final
 
 from assistant.core.alignment import match_terms
@@ -28,6 +29,7 @@ _OPEN_KINDS: Final = frozenset({MomentKind.RELATIVE, MomentKind.WEEKDAY})
 _COUNTS: Final = frozenset({Dimension.COUNT, Dimension.ORDINAL})
 _AROUND: Final = 48
 _SAME_SETTING: Final = 0.5
+_MOST_ABSENT: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,7 @@ def rivals(absent: Iterable[Figure], claim: Figures, evidence: Figures) -> bool:
     others: list[Figure] = [*evidence.quantities, *evidence.moments]
     return any(
         _competes(one, other) and not _given(other, (claim,)) and _same_setting(one, claim.text, other, evidence.text)
-        for one in absent
+        for one in islice(absent, _MOST_ABSENT)
         for other in others
     )
 

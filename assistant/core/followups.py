@@ -26,6 +26,8 @@ CONTEXT_QUESTIONS: Final = 2
 # A Chinese character counts as two, for it says about as much.
 _QUESTION_WIDTH: Final = 160
 _ANSWER_WIDTH: Final = 60
+_LONGEST_FOLLOW_UP: Final = 500
+"""A question longer than this says itself what it is about."""
 _NEW_TOPIC: Final = re.compile(
     r"^(?:new (?:topic|question)|another (?:topic|question)|(?:on )?(?:a )?different (?:topic|subject|note)|by the way"
     r"|(?:let's |let us )?chang(?:e|ing) (?:the )?(?:topic|subject)|unrelated(?: question)?|moving on)\b[\s,.:!-]*"
@@ -61,10 +63,10 @@ def standalone(question: str, history: Turns) -> Standalone:
         rest = asked[found.end() :].strip() or asked
         return Standalone(rest, (rest,), changed=rest != asked, topic_change=True, rule="new_topic")
     rules = followups_en if language(asked) == "en" else followups_zh
-    rule, rest = rules.depends(asked)
-    previous = next((before for before, _ in reversed(past) if before), "")
+    rule, rest = rules.depends(asked) if len(asked) <= _LONGEST_FOLLOW_UP else ("complete", asked)
+    previous = next((before for before, _ in reversed(past) if before), "")[:_LONGEST_FOLLOW_UP]
     if rule == "complete" or not previous:
-        return _complete(asked, past, rule)
+        return _complete(asked, past)
     text, sure = rules.fill(rule, rest, asked, previous)
     # What a fragment itself says weighs most while it is not certain what it continues.
     first = (asked, text) if rule == "fragment" and not sure else (text,)
@@ -72,12 +74,13 @@ def standalone(question: str, history: Turns) -> Standalone:
     return Standalone(text, searches, changed=text != asked, topic_change=False, rule=rule, sure=sure)
 
 
-def _complete(asked: str, past: Turns, rule: str) -> Standalone:
+def _complete(asked: str, past: Turns) -> Standalone:
     """A question that stands alone: kept as it is, with the last questions as weak context unless the topic is new."""
-    if rule == "complete" and is_new_topic(asked, past):
+    if is_new_topic(asked, past):
         return Standalone(asked, (asked,), changed=False, topic_change=True, rule="new_topic")
-    weak = "\n".join(before for before, _ in past[-CONTEXT_QUESTIONS:] if before)
-    return Standalone(asked, _distinct(asked, weak), changed=False, topic_change=False, rule=rule)
+    questions = [_beginning(before, _QUESTION_WIDTH) for before, _ in past[-CONTEXT_QUESTIONS:] if before]
+    searches = _distinct(asked, "\n".join(questions))
+    return Standalone(asked, searches, changed=False, topic_change=False, rule="complete")
 
 
 def is_new_topic(asked: str, past: Turns) -> bool:

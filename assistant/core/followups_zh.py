@@ -7,16 +7,17 @@ from typing import Final
 
 import rjieba
 
-from assistant.core.stopwords import STOPWORDS
+from assistant.core.stopwords import FUNCTION_CHARACTERS, STOPWORDS
 
 _END: Final = "？?！!。. ，,~～"
 _LEAD: Final = re.compile(
-    r"^(?:(?:好的?|嗯+|哦+|噢|谢谢你?|多谢|明白了?|知道了|了解了?|收到|原来如此|那么?|然后|所以|另外|还有|对了|请问|那请问|我想问一下|我想知道)"
-    r"(?:[，,。.！!、\s]+|(?=[^\s])))+"
+    r"^(?:(?:好的?|嗯+|哦+|噢|谢谢你?|多谢|明白了?|知道了|了解了?|收到|原来如此|那么?|然后|所以|另外|还有|对了|请问|我想问一下|我想知道)"
+    r"[，,。.！!、\s]*)+"
 )
 _CORRECTION: Final = re.compile(
     r"^(?:(?:不是的?|不对|不|错了|抱歉|对不起|等等)[，,。！!\s]*)*"
-    r"(?:我(?:的意思)?(?:想)?(?:是说的?|说的是|的意思是|问的是|想问的是|指的是|是指|是问|意思是)|应该是|而是)[，,：:\s]*(?P<rest>.+)$",
+    r"(?:我(?:的意思)?(?:想)?(?:是说的?|说的是|的意思是|问的是|想问的是|指的是|是指|是问|意思是)|应该是|而是)"
+    r"[，,：:\s]*(?P<rest>.+)$",
     re.DOTALL,
 )
 _NE: Final = re.compile(
@@ -24,21 +25,23 @@ _NE: Final = re.compile(
 )
 _AND: Final = re.compile(r"^(?:那么?|还有|以及|或者|换成|如果是|要是|假如是)[，,\s]*(?P<rest>[^，,。；;？?]{1,16})$")
 _ASKS: Final = re.compile(
-    r"什么|怎么|怎样|如何|哪|谁|多少|多久|多长|多大|多高|几|吗|么$|是否|能否|可否|有没有|是不是|能不能|可不可以|要不要|为何|为啥|请|帮|介绍|说明|列出|告诉"
+    r"什么|怎么|怎样|如何|哪|谁|多少|多久|多长|多大|多高|几|吗|么$|是否|能否|可否|有没有|是不是|能不能|可不可以|要不要"
+    r"|为何|为啥|请|帮|介绍|说明|列出|告诉"
 )
 _VERB: Final = re.compile(r"[是有要能可会需应得]|申请|报销|适用|享受|规定")
 _ANAPHOR: Final = re.compile(
     r"它|他|她|这(?!个?(?:月|周|年|星期|季度|样的话))|那(?=个|些|里|边|种|位|部|首|家|次|项|份|条|是|会|本|座|名|张)"
-    r"|该(?=[^不]{1,6}[的是有在由])|此(?!外|次)|其(?!他|它|余|实|中)|上述|前者|后者|同样|本(?=[片书剧歌])"
+    r"|该(?=[^不]{1,6}[的是有在由])|此(?!外|次)|其(?!他|它|余|实|中)|上述|前者|后者|同样"
 )
 _MORE: Final = re.compile(r"其他|其它|别的|另一|还有|更多|此外|再说|详细|具体|举例|例子|比如")
-_TITLE: Final = re.compile(r"《([^《》]{1,40})》|“([^“”]{1,24})”|「([^「」]{1,24})」")
+_QUOTED: Final = re.compile(r"《([^《》]{1,40})》|“([^“”]{1,24})”|「([^「」]{1,24})」")
 _ROLES: Final = re.compile(
     r"(?:正式|合同|试用期|新入职|新|老|外籍|兼职|全职|派遣|临时|外包|在职|离职|退休|普通|基层|非全日制)?(?:员工|职工|人员)"
-    r"|合同工|实习生|临时工|派遣工|外包|兼职|全职|经理|主管|总监|高管|管理层|顾问|应届生|培训生|供应商|客户|访客|家属|配偶|子女|学生|志愿者"
+    r"|合同工|实习生|临时工|派遣工|外包|兼职|全职|经理|主管|总监|高管|管理层|顾问|应届生|培训生|供应商|客户|访客|家属|配偶"
+    r"|子女|学生|志愿者"
 )
 _NUMERAL: Final = r"[\d一二两三四五六七八九十百千万零〇]"
-# Kinds of things that take each other's place: when a fragment is one and the last question holds exactly one of its kind.
+# Kinds of things that take each other's place: a fragment of one kind replaces the one of its kind in the last question.
 _KINDS: Final = (
     re.compile(r"(?:19|20)\d\d年度?|今年|去年|明年|前年|后年|本年度?"),
     re.compile(rf"{_NUMERAL}{{1,3}}月份?|上个?月|下个?月|本月|这个月"),
@@ -49,9 +52,18 @@ _KINDS: Final = (
     _ROLES,
 )
 _CUT: Final = re.compile(
-    r"[，,。；;？?！!\s]|是否|能否|可以|需要|应该|必须|怎么|怎样|如何|什么|哪|谁|多少|多久|多长|几|为什么|有没有|是不是|能不能|是|有|要|会|能|在|由|吗|呢|包括"
+    r"是否|能否|可以|需要|应该|必须|怎么|怎样|如何|什么|哪|谁|多少|多久|多长|几|为什么|有没有|是不是|能不能|包括"
+    r"|[是有要会能在由吗呢？?！!\s]"
 )
+_CLAUSES: Final = re.compile(r"[，,。；;！!]")
 _FOLLOWING: Final = re.compile(r"（接上一问：“(.*)”）$", re.DOTALL)
+# Tags of the segmenter that carry a topic: nouns, verbal nouns, abbreviations, foreign words, idioms.
+_TOPIC_TAGS: Final = ("n", "vn", "j", "eng", "an", "i", "l")
+_NAME_TAGS: Final = frozenset({"nr", "ns", "nt", "nz", "nrt", "nrfg"})
+_GENERIC_WORDS: Final = (
+    "时候 时间 地方 情况 问题 东西 意思 地址 方法 办法 原因 内容 部分 方面 信息 公司 事情 人 人们 家伙 关系"
+)
+_GENERIC: Final = frozenset(_GENERIC_WORDS.split())
 
 
 def depends(question: str) -> tuple[str, str]:
@@ -63,16 +75,20 @@ def depends(question: str) -> tuple[str, str]:
     if found := _CORRECTION.match(core):
         return "correction", found["rest"].strip(_END)
     for pattern in (_NE, _AND):
-        if (found := pattern.match(core)) and not _ASKS.search(found["rest"]) and not _VERB.search(found["rest"]):
+        if (found := pattern.match(core)) and not _is_clause(found["rest"]):
             return "fragment", found["rest"]
     core = _LEAD.sub("", core).strip(_END) or core
-    if len(core) <= 8 and not _ASKS.search(core) and not _VERB.search(core):
+    if len(core) <= 8 and not _is_clause(core):
         return "fragment", core
-    if _TITLE.search(core):
+    if _QUOTED.search(core):
         return "complete", core
     if _refers_back(core):
         return "pronoun", core
     return ("ellipsis" if _is_elliptic(core) else "complete"), core
+
+
+def _is_clause(text: str) -> bool:
+    return _ASKS.search(text) is not None or _VERB.search(text) is not None
 
 
 def _refers_back(core: str) -> bool:
@@ -82,37 +98,9 @@ def _refers_back(core: str) -> bool:
 
 
 def _is_elliptic(core: str) -> bool:
+    """Whether something is missing without a word that points at it: the subject of a Chinese question is often left out."""
     content = _content(core)
     return len(content) <= 1 or (len(content) <= 3 and _MORE.search(core) is not None)
-
-
-# Tags of the segmenter that carry a topic: nouns, names, verbal nouns, abbreviations, foreign words.
-_TOPIC_TAGS: Final = ("n", "vn", "j", "eng", "an", "i", "l")
-_GENERIC: Final = frozenset(
-    [
-        "时候",
-        "时间",
-        "地方",
-        "情况",
-        "问题",
-        "东西",
-        "意思",
-        "地址",
-        "方法",
-        "办法",
-        "原因",
-        "内容",
-        "部分",
-        "方面",
-        "信息",
-        "公司",
-        "事情",
-        "人",
-        "人们",
-        "家伙",
-        "关系",
-    ]
-)
 
 
 def _content(text: str) -> list[str]:
@@ -124,63 +112,76 @@ def _content(text: str) -> list[str]:
 
 
 def names(text: str) -> list[str]:
-    """Names of a text in order, each once: titles in 《》 or quotation marks, else persons, places and organisations."""
-    marked = [next(part for part in found if part) for found in _TITLE.findall(text)]
-    tagged = [
-        word for word, tag in rjieba.tag(text) if tag in {"nr", "ns", "nt", "nz", "nrt", "nrfg"} and len(word) > 1
-    ]
+    """Names of a text in order, each once: what stands in 《》 or quotation marks, else persons, places, organisations."""
+    marked = [next(part for part in found if part) for found in _QUOTED.findall(text)]
+    tagged = [word for word, tag in rjieba.tag(text) if tag in _NAME_TAGS and len(word) > 1]
     return list(dict.fromkeys(marked or tagged))
 
 
 def fill(rule: str, rest: str, question: str, previous: str) -> tuple[str, bool]:
-    """The question with its lack filled from the previous question, and whether that is certain."""
+    """The question with its lack filled from the previous question, and whether that is certain.
+
+    Where it is not certain, the question is kept, and its topic or the previous question is added to it.
+    """
+    if rule == "correction" and _ASKS.search(rest):
+        return _sentence(rest), True
     if rule in {"correction", "fragment"}:
-        if rule == "correction" and _ASKS.search(rest):
-            return _sentence(rest), True
-        if swapped := _swap(rest, _innermost(previous)):
+        if swapped := _swap(rest, _fuller(previous)):
             return swapped, True
-    elif topic := _topic(_innermost(previous)):
+    elif topic := _topic(_fuller(previous)):
         return f"关于{topic}：{_sentence(question)}", False
     return f"{_sentence(question)}（接上一问：“{_shortened(previous)}”）", False
 
 
 def _swap(rest: str, previous: str) -> str:
-    """The previous question with the one part of the same kind replaced; "" when there is none or more than one."""
+    """The previous question with the one part that the rest takes the place of; "" when that is not certain."""
     for kind in _KINDS:
         old = list(kind.finditer(previous))
         if kind.fullmatch(rest) and len(old) == 1:
             return previous[: old[0].start()] + rest + previous[old[0].end() :]
-    new, known = names(rest), names(previous)
-    if len(known) == 1 and new == [rest] and previous.count(known[0]) == 1 and _tag(rest) == _tag(known[0]):
+    known = names(previous)
+    if len(known) == 1 and names(rest) == [rest] and previous.count(known[0]) == 1 and _tag(rest) == _tag(known[0]):
         return previous.replace(known[0], rest)
-    return ""
+    same = _same_head(rest, previous)
+    return previous.replace(same, rest) if same else ""
 
 
 def _tag(word: str) -> str:
     return str(rjieba.tag(word)[0][1])
 
 
+def _same_head(rest: str, previous: str) -> str:
+    """The part of the previous question that ends alike and is as long: 病假, 年假; 差旅报销, 医疗报销; "" when unclear."""
+    for head in (rest[-2:], rest[-1:]):
+        start = previous.find(head) + len(head) - len(rest)
+        part = previous[start : start + len(rest)] if start >= 0 else ""
+        fits = part and part != rest and previous.count(head) == 1 and FUNCTION_CHARACTERS.isdisjoint(part)
+        if len(rest) > len(head) and fits and part.endswith(head) and not _is_clause(part):
+            return part
+    return ""
+
+
 def _topic(previous: str) -> str:
-    """What the previous question is about: its one name, or what stands before its question."""
+    """What the previous question is about: its one name, or what its last clause says before it asks; "" when unclear."""
     known = names(previous)
     if len(known) == 1:
-        title = f"《{known[0]}》"
-        return title if title in previous else known[0]
-    parts = [part for part in _CUT.split(_LEAD.sub("", previous.strip())) if part]
+        return f"《{known[0]}》" if f"《{known[0]}》" in previous else known[0]
+    clauses = [clause for clause in _CLAUSES.split(previous.strip(_END)) if clause.strip()]
+    parts = [part for part in _CUT.split(_LEAD.sub("", clauses[-1].strip())) if part] if clauses else []
     first = parts[0] if parts else ""
     return first if 2 <= len(first) <= 16 and _content(first) and not _ANAPHOR.search(first) else ""
 
 
-def _innermost(previous: str) -> str:
-    """The question without its notes about the one before, or the one before when that is the fuller question."""
-    if found := _FOLLOWING.search(previous):
-        return found[1]
-    return previous
+def _fuller(previous: str) -> str:
+    """The question that a note （接上一问 …） quotes, for that is the complete one; else the question itself."""
+    found = _FOLLOWING.search(previous)
+    return found[1] if found else previous
 
 
 def _shortened(previous: str, longest: int = 120) -> str:
+    """The previous question on one line with its note opened, cut."""
     found = _FOLLOWING.search(previous)
-    text = previous[: found.start()] + found[1] if found else previous
+    text = " ".join((previous[: found.start()] + found[1] if found else previous).split())
     return text if len(text) <= longest else text[:longest] + "…"
 
 

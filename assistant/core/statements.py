@@ -23,7 +23,7 @@ from assistant.core.scaffold import (
     REFUSAL,
     SOURCE_TALK,
 )
-from assistant.core.text import CJK, Span, terms
+from assistant.core.text import Span, terms
 from assistant.core.units import Dimension
 
 _LIST_MARK: Final = (
@@ -32,7 +32,7 @@ _LIST_MARK: Final = (
 _FURNITURE: Final = re.compile(rf"^(?:\s*(?:{_LIST_MARK})(?=\s|$|[^\w\s]|(?<=[、．）])))+\s*")
 _EMPHASIS: Final = re.compile(r"[*_`~|]+")
 _TABLE_RULE: Final = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
-_WORD: Final = re.compile(rf"[^\W\d_]|[{CJK}]")
+_WORD: Final = re.compile(r"[^\W_]")
 _FULL_STOP: Final = re.compile(r"[.。!！]\W*$")
 _LONGEST_LEAD_IN: Final = 14
 _LONGEST_LABEL: Final = 5

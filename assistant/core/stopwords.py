@@ -15,12 +15,13 @@ with won't would wouldn't you your yours yourself yourselves please tell
 """
 
 _CHINESE = """
-的 了 和 是 就 都 而 及 与 着 或 一个 没有 我们 你们 他们 她们 是否 在 有 我 你 他 她 它 这 那 这个 那个 这些 那些 吗 呢 吧 啊 呀 哦 嗯
-也 很 把 被 让 向 从 到 对 为 以 之 其 其中 并 并且 但 但是 如果 因为 所以 还 又 再 已 已经 将 会 能 请 请问 什么 怎么 怎样 如何 哪 哪些
-哪个 哪里 谁 多少 几 为什么 一下 一些 一种 等 等等 个 地 得 上 中 下 里 们 由 于 关于 以及
+的 了 和 是 就 都 而 及 与 着 或 一个 没有 我们 你们 他们 她们 是否 在 有 我 你 他 她 它 这 那 这个 那个 这些 那些
+吗 呢 吧 啊 呀 哦 嗯 也 很 把 被 让 向 从 到 对 为 以 之 其 其中 并 并且 但 但是 如果 因为 所以 还 又 再 已 已经 将
+会 能 请 请问 什么 怎么 怎样 如何 哪 哪些 哪个 哪里 谁 多少 几 为什么 一下 一些 一种 等 等等 个 地 得 上 中 下 里 们
+由 于 关于 以及
 """
 
 STOPWORDS: Final = frozenset(_ENGLISH.split()) | frozenset(_CHINESE.split())
 
 FUNCTION_CHARACTERS: Final = frozenset("的了吗呢吧啊呀哦嗯是就都和与也很把被让还又再已会能请么这那哪个们之其")
-"""Characters that mostly stand for grammar: a pair that holds one is no term (a word that holds one, 请假 or 会计, is)."""
+"""Characters that mostly stand for grammar: a pair that holds one is no term (a word like 请假 or 会计 still is)."""

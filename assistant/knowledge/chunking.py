@@ -15,7 +15,6 @@ from math import ceil
 from typing import Final
 
 from assistant.core.text import CJK, Span, index_terms, sentences
-from assistant.interfaces import ChunkDraft
 from assistant.knowledge.documents import Block, Kind, Parsed
 
 _CJK_CHAR: Final = re.compile(f"[{CJK}]")
@@ -32,6 +31,16 @@ class ChunkSize:
 
     target: int = 1_100
     least: int = 450
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A piece of the text that can be found: its span, heading path from the title down, page, index terms."""
+
+    span: Span
+    section: str
+    page: int | None
+    terms: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +66,11 @@ class _Part:
         return sum(unit.width for unit in self.units)
 
 
-def chunk(parsed: Parsed, title: str, size: ChunkSize | None = None) -> tuple[ChunkDraft, ...]:
+def chunk(parsed: Parsed, title: str, size: ChunkSize | None = None) -> tuple[Chunk, ...]:
     """The chunks of a document in order, as the module says; `section` is the heading path from the title down."""
     size = size or ChunkSize()
     parts = [part for section in _sections(_units(parsed, size)) for part in _cut(section, size)]
-    return tuple(_draft(parsed, part, title) for part in _together(parts, size))
+    return tuple(_chunk(parsed, part, title) for part in _together(parts, size))
 
 
 def _width(text: str) -> int:
@@ -196,11 +205,11 @@ def _shared(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
     return tuple(one[:count])
 
 
-def _draft(parsed: Parsed, part: _Part, title: str) -> ChunkDraft:
+def _chunk(parsed: Parsed, part: _Part, title: str) -> Chunk:
     span = Span(part.units[0].start, part.units[-1].end)
     path = part.path if part.path[:1] == (title,) else (title, *part.path)
     first = part.units[0].block
     header = first.header[:_HEADER_CHARACTERS].strip("| ") if first.kind is Kind.ROW else ""
     section = " > ".join([*(name for name in path if name), *([header] if header else [])])
     words = index_terms(f"{section}\n{parsed.text[span.start : span.end]}")
-    return ChunkDraft(span=span, section=section, page=first.page, terms=tuple(words))
+    return Chunk(span=span, section=section, page=first.page, terms=tuple(words))

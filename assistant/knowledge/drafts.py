@@ -1,27 +1,18 @@
-"""From bytes to a `DocumentDraft`: parse, decide what is known about the document, cut into chunks."""
+"""From bytes to a `DocumentDraft`, the form in which stores take documents."""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from dataclasses import dataclass
+from pathlib import Path
 
 from assistant.core.access import EVERYONE
 from assistant.core.evidence import Authority
-from assistant.interfaces import DocumentDraft
-from assistant.knowledge.chunking import ChunkSize, chunk
+from assistant.interfaces import ChunkDraft, DocumentDraft
+from assistant.knowledge.chunking import ChunkSize
 from assistant.knowledge.documents import Limits, refuse
-from assistant.knowledge.metadata import Properties, family
-from assistant.knowledge.parsers import parse
-
-
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """What is known from outside a file: `options` win over its front matter, `sidecar` is next, `file` is last."""
-
-    options: Properties = field(default_factory=Properties)
-    sidecar: Properties = field(default_factory=Properties)
-    file: Properties = field(default_factory=Properties)
+from assistant.knowledge.metadata import family
+from assistant.knowledge.reading import Reading, Sources, read
 
 
 def draft(
@@ -32,23 +23,24 @@ def draft(
     limits: Limits | None = None,
     size: ChunkSize | None = None,
 ) -> DocumentDraft:
-    """Read a document in. Blocking; raises BadDocument as `parsers.parse` does.
+    """Read a document in. Blocking, in this process; raises BadDocument as `parsers.parse` does.
 
-    `uri` names the document in its collection and its ending the format; where nobody says who may read, everyone may.
+    `uri` names the document in its collection and its ending the format.
     """
-    sources = sources or Sources()
-    parsed = parse(data, PurePosixPath(uri).name, limits=limits)
-    known = sources.options.over(parsed.front).over(sources.sidecar)
-    title = known.title or parsed.title or stem_title(uri)
-    known = known.over(parsed.embedded).over(sources.file)
+    return draft_of(read(data, uri, sources=sources, limits=limits, size=size), data, uri)
+
+
+def draft_of(reading: Reading, data: bytes, uri: str) -> DocumentDraft:
+    """The draft of a document that was read. Where nobody says who may read, everyone may."""
+    known = reading.known
     return DocumentDraft(
         uri=uri,
-        title=title,
-        text=parsed.text,
+        title=reading.title,
+        text=reading.text,
         sha256=hashlib.sha256(data).hexdigest(),
-        media_type=parsed.media_type,
-        language=parsed.language,
-        chunks=chunk(parsed, title, size),
+        media_type=reading.media_type,
+        language=reading.language,
+        chunks=tuple(ChunkDraft(one.span, one.section, one.page, one.terms) for one in reading.chunks),
         date=known.date,
         authority=known.authority or Authority.MEDIUM,
         access=frozenset({EVERYONE}) if known.access is None else known.access,
@@ -79,9 +71,3 @@ def chunk_preview(document: DocumentDraft) -> list[ChunkPreview]:
     return [
         ChunkPreview(one.section, one.page, document.text[one.span.start : one.span.end]) for one in document.chunks
     ]
-
-
-def stem_title(uri: str) -> str:
-    """A title made of the file's name."""
-    path = PurePosixPath(uri)
-    return " ".join((path.stem or path.name).replace("_", " ").replace("-", " ").split()) or uri

@@ -59,7 +59,7 @@ def _keys(head: str) -> dict[str, object]:
 # Every repetition is bounded or stops at the next opening mark, so that no input makes matching quadratic.
 _APART: Final = re.compile(
     r"(?P<comment><!--.*?(?:-->|\Z)|\{%-?\s*comment\s*-?%\}.{0,4000}?\{%-?\s*endcomment\s*-?%\}|\{#\s.{0,2000}?#\})"
-    r"|^(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^(?P=fence)[^\n]*$|\Z)|`[^`\n]{1,2000}`",
+    r"|^(?P<fence>`{3,}+|~{3,}+)[^\n]*+\n.*?(?:^(?P=fence)[^\n]*$|\Z)|`[^`\n]{1,2000}+`",
     re.MULTILINE | re.DOTALL,
 )
 _CONTENTS: Final = re.compile(

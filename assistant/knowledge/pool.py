@@ -11,6 +11,7 @@ from typing import Final, Self
 
 from assistant.errors import BadDocument
 from assistant.interfaces import DocumentDraft
+from assistant.knowledge.drafts import draft_of
 from assistant.knowledge.worker import Job, decode_answer, encode_job, frame
 
 _MODULE: Final = "assistant.knowledge.worker"
@@ -66,7 +67,7 @@ class ReaderPool:
             if sound is None and reader is not None:
                 self._readers.discard(reader)
                 await reader.end()
-        return await asyncio.to_thread(decode_answer, answer)
+        return await asyncio.to_thread(_draft, answer, job, data)
 
     async def _started(self) -> _Reader:
         """A new process, ready: the time it takes to import is not the document's."""
@@ -79,6 +80,10 @@ class ReaderPool:
             await reader.end()
             raise
         return reader
+
+
+def _draft(answer: bytes, job: Job, data: bytes) -> DocumentDraft:
+    return draft_of(decode_answer(answer), data, job.uri)
 
 
 class _Reader:

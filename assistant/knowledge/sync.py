@@ -24,11 +24,11 @@ from assistant.errors import BadDocument, NotFound
 from assistant.interfaces import DocumentDraft, DocumentStore
 from assistant.knowledge.chunking import ChunkSize
 from assistant.knowledge.documents import Limits
-from assistant.knowledge.drafts import Sources
 from assistant.knowledge.folders import Found, Scan, Sidecars, Skipped, scan_file, scan_folder
 from assistant.knowledge.metadata import Properties
 from assistant.knowledge.parsers import PARSER_VERSION
 from assistant.knowledge.pool import ReaderPool
+from assistant.knowledge.reading import Sources
 from assistant.knowledge.worker import Job
 
 

@@ -4,7 +4,7 @@ Parsers meet hostile bytes here, away from the server: this process can hang, cr
 goes in and out is framed JSON, never pickles, so that a parser that was taken over cannot run code in the server.
 
 Frame: four bytes of length (big endian), then that many bytes. A request is two frames (the job as JSON, the
-document's bytes), an answer is one (JSON: `{"draft": …}` or `{"refused": reason, "detail": …}`). An empty frame comes
+document's bytes), an answer is one (JSON: `{"reading": …}` or `{"refused": reason, "detail": …}`). An empty frame comes
 first of all: ready.
 """
 
@@ -22,11 +22,10 @@ import orjson
 from assistant.core.evidence import Authority
 from assistant.core.text import Span
 from assistant.errors import BadDocument
-from assistant.interfaces import ChunkDraft, DocumentDraft
-from assistant.knowledge.chunking import ChunkSize
+from assistant.knowledge.chunking import Chunk, ChunkSize
 from assistant.knowledge.documents import Limits
-from assistant.knowledge.drafts import Sources, draft
 from assistant.knowledge.metadata import Properties
+from assistant.knowledge.reading import Reading, Sources, read
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +55,9 @@ def decode_job(data: bytes) -> Job:
     return Job(raw["uri"], sources, Limits(**raw["limits"]), ChunkSize(**raw["size"]))
 
 
-def encode_draft(document: DocumentDraft) -> bytes:
-    """An answer that carries a draft."""
-    return orjson.dumps({"draft": document}, default=_plain)
+def encode_reading(reading: Reading) -> bytes:
+    """An answer that carries what was read."""
+    return orjson.dumps({"reading": reading}, default=_plain)
 
 
 def encode_refusal(error: BadDocument) -> bytes:
@@ -66,12 +65,16 @@ def encode_refusal(error: BadDocument) -> bytes:
     return orjson.dumps({"refused": error.data.get("reason"), "detail": error.detail})
 
 
-def decode_answer(data: bytes) -> DocumentDraft:
-    """The draft in an answer; raises the BadDocument that it carries instead."""
+def decode_answer(data: bytes) -> Reading:
+    """The reading in an answer; raises the BadDocument that it carries instead."""
     raw = orjson.loads(data)
     if "refused" in raw:
         raise BadDocument(str(raw["detail"]), reason=str(raw["refused"]))
-    return _draft(raw["draft"])
+    reading = raw["reading"]
+    chunks = tuple(
+        Chunk(Span(**one["span"]), one["section"], one["page"], tuple(one["terms"])) for one in reading["chunks"]
+    )
+    return Reading(**{**reading, "chunks": chunks, "known": _properties(reading["known"])})
 
 
 def _plain(value: object) -> object:
@@ -90,19 +93,6 @@ def _properties(raw: Mapping[str, Any]) -> Properties:
     )
 
 
-def _draft(raw: dict[str, Any]) -> DocumentDraft:
-    chunks = tuple(
-        ChunkDraft(Span(**one["span"]), one["section"], one["page"], tuple(one["terms"])) for one in raw["chunks"]
-    )
-    known = {
-        "chunks": chunks,
-        "date": _date(raw["date"]),
-        "authority": Authority(raw["authority"]),
-        "access": frozenset(raw["access"]),
-    }
-    return DocumentDraft(**{**raw, **known})
-
-
 def _date(text: str | None) -> date | None:
     return None if text is None else date.fromisoformat(text)
 
@@ -110,7 +100,7 @@ def _date(text: str | None) -> date | None:
 def answer(job: Job, data: bytes) -> bytes:
     """Read one document and encode what came of it."""
     try:
-        return encode_draft(draft(data, job.uri, sources=job.sources, limits=job.limits, size=job.size))
+        return encode_reading(read(data, job.uri, sources=job.sources, limits=job.limits, size=job.size))
     except BadDocument as error:
         return encode_refusal(error)
     except MemoryError:

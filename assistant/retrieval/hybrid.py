@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import logging
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
+import structlog
 
 from assistant.core.access import Caller
 from assistant.core.evidence import Passage
@@ -15,87 +17,86 @@ from assistant.core.text import index_terms
 from assistant.errors import AssistantError
 from assistant.interfaces import Embedder, PassageIndex, Vectors
 
-log = logging.getLogger(__name__)
+log = structlog.get_logger(__name__)
+
+_WORDINGS: Final = 4
+_TERMS: Final = 120
+_TYPICAL: Final = 6.0
+_ENOUGH: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
 class FusionPolicy:
-    """How hits become one ranking.
+    """How hits become one ranking (figures: docs/decisions/0003).
 
-    `later` is the weight of every wording after the first (context of the conversation); `vectors` the share of the
-    vector side against the word side; `pool` how many hits each search may bring.
+    `later` is the weight of every wording after the first (the first is the question, the others its conversation);
+    `vectors` is the share of the vector side against the word side; `pool` is how many hits each search may bring.
     """
 
-    later: float = 0.3
-    vectors: float = 0.4
+    later: float = 0.2
+    vectors: float = 0.45
     pool: int = 200
 
 
 class HybridRetriever:
-    """Searches one PassageIndex by words and, where an embedder is given, by vectors."""
+    """Searches one PassageIndex by words and, where an embedder is given and vectors exist, by meaning."""
 
     def __init__(
-        self, index: PassageIndex, embedder: Embedder | None = None, policy: FusionPolicy = FusionPolicy()
+        self, index: PassageIndex, embedder: Embedder | None = None, policy: FusionPolicy | None = None
     ) -> None:
         self._index = index
         self._embedder = embedder
-        self._policy = policy
+        self._policy = policy or FusionPolicy()
 
     async def search(
         self, queries: Sequence[str], caller: Caller, *, collections: frozenset[str] | None = None, limit: int = 24
     ) -> list[Passage]:
-        """The best passages for the wordings, best first, score in 0..1."""
-        wordings = list(dict.fromkeys(query.strip() for query in queries if query.strip()))
+        """The best passages for the wordings, the most trusted wording first; best passage first, score in 0..1.
+
+        The score is the rank score times how well the question is met at all (`strength`), so that a floor on it means
+        about the same for every question. An embedder that fails leaves the words.
+        """
+        wordings = list(dict.fromkeys(query.strip() for query in queries if query.strip()))[:_WORDINGS]
         if not wordings or limit < 1:
             return []
-        weights = [1.0] + [self._policy.later] * (len(wordings) - 1)
         pool = max(self._policy.pool, limit)
         words, vectors = await asyncio.gather(
-            self._words(wordings, weights, caller, collections, pool),
-            self._vectors(wordings, weights, caller, collections, pool),
+            self._words(wordings, caller, collections, pool), self._vectors(wordings, caller, collections, pool)
         )
-        scores = fuse(words, vectors, share=self._policy.vectors)
-        best = sorted(scores, key=lambda chunk: (-scores[chunk], chunk))[:limit]
+        met = strength(words, vectors, terms=len(set(index_terms(wordings[0]))))
+        ranked = fuse(words, vectors, share=self._policy.vectors)
+        best = sorted(ranked, key=lambda chunk: (-ranked[chunk], chunk))[:limit]
         passages = await self._index.passages(best, caller)
-        return [replace(passages[chunk], score=scores[chunk]) for chunk in best if chunk in passages]
+        return [replace(passages[chunk], score=met * ranked[chunk]) for chunk in best if chunk in passages]
 
     async def _words(
-        self,
-        wordings: Sequence[str],
-        weights: Sequence[float],
-        caller: Caller,
-        collections: frozenset[str] | None,
-        pool: int,
+        self, wordings: Sequence[str], caller: Caller, collections: frozenset[str] | None, pool: int
     ) -> dict[int, float]:
-        """BM25 summed over the wordings: it is a sum over terms, so that this is one query with weighted terms."""
+        """BM25, summed over the wordings with their weights: BM25 is a sum over terms, so this is one weighted query."""
         total: dict[int, float] = {}
-        for wording, weight in zip(wordings, weights, strict=True):
-            terms = list(dict.fromkeys(index_terms(wording)))
-            hits = await self._index.search_words(terms, caller, collections, pool) if terms else []
-            for hit in hits:
+        for wording, weight in zip(wordings, self._weights(wordings), strict=True):
+            terms = list(dict.fromkeys(index_terms(wording)))[:_TERMS]
+            for hit in await self._index.search_words(terms, caller, collections, pool) if terms else ():
                 total[hit.chunk] = total.get(hit.chunk, 0.0) + weight * hit.score
         return total
 
     async def _vectors(
-        self,
-        wordings: Sequence[str],
-        weights: Sequence[float],
-        caller: Caller,
-        collections: frozenset[str] | None,
-        pool: int,
+        self, wordings: Sequence[str], caller: Caller, collections: frozenset[str] | None, pool: int
     ) -> dict[int, float]:
-        """Cosines to the weighted mean of the wordings' vectors; nothing when the embedder fails (words still work)."""
+        """Cosines to the weighted mean of the wordings' vectors."""
         if self._embedder is None:
             return {}
         try:
-            rows = [await self._embedder.embed_query(wording) for wording in wordings]
+            rows = await asyncio.gather(*(self._embedder.embed_query(wording) for wording in wordings))
         except AssistantError as failure:
-            log.warning("search goes on without vectors: %s", failure.code)
+            log.warning("search goes on without vectors", code=failure.code)
             return {}
-        hits = await self._index.search_vectors(
-            self._embedder.name, mean_vector(rows, weights), caller, collections, pool
-        )
+        query = mean_vector(rows, self._weights(wordings))
+        hits = await self._index.search_vectors(self._embedder.name, query, caller, collections, pool)
         return {hit.chunk: hit.score for hit in hits}
+
+    def _weights(self, wordings: Sequence[str]) -> list[float]:
+        return [1.0] + [self._policy.later] * (len(wordings) - 1)
 
 
 def mean_vector(rows: Sequence[Vectors], weights: Sequence[float]) -> Vectors:
@@ -106,16 +107,37 @@ def mean_vector(rows: Sequence[Vectors], weights: Sequence[float]) -> Vectors:
 
 
 def fuse(words: Mapping[int, float], vectors: Mapping[int, float], *, share: float) -> dict[int, float]:
-    """A convex combination of the two sides, each scaled to 0..1 (Bruch, Gai and Ingber 2023); alone, a side counts fully."""
-    if not words or not vectors:
-        share = 1.0 if vectors else 0.0
-    left, right = _scaled(words), _scaled(vectors)
+    """A convex combination of both sides, each divided by its best score (Bruch, Gai and Ingber 2023), in 0..1.
+
+    A side without hits has no say. Scores keep more than ranks do: where one side is weak it is flat, and a flat side
+    changes little.
+    """
+    share = share if words and vectors else 1.0 if vectors else 0.0
+    left, right = _relative(words), _relative(vectors)
     return {
         chunk: (1 - share) * left.get(chunk, 0.0) + share * right.get(chunk, 0.0)
         for chunk in left.keys() | right.keys()
     }
 
 
-def _scaled(scores: Mapping[int, float]) -> dict[int, float]:
+def _relative(scores: Mapping[int, float]) -> dict[int, float]:
     top = max(scores.values(), default=0.0)
-    return {chunk: max(score, 0.0) / top for chunk, score in scores.items()} if top > 0 else dict.fromkeys(scores, 0.0)
+    return {chunk: max(score, 0.0) / top if top > 0 else 0.0 for chunk, score in scores.items()}
+
+
+def strength(words: Mapping[int, float], vectors: Mapping[int, float], *, terms: int) -> float:
+    """How well the best hits meet a question of so many terms, in 0..1; independent of the embedder.
+
+    Words: the best BM25 score against the square root of the number of terms, half at a typical value. Vectors: how far
+    the best cosine stands out of the pool, because the level of cosines says nothing (that of e5 is always high). The
+    mean of both where both exist.
+    """
+    found = []
+    if words:
+        level = max(*words.values(), 0.0) / math.sqrt(max(terms, 1))
+        found.append(level / (level + _TYPICAL))
+    if vectors and (len(vectors) >= _ENOUGH or not words):
+        cosines = sorted(vectors.values())
+        usual = cosines[len(cosines) // 2] if len(cosines) >= _ENOUGH else 0.0
+        found.append(min(max((cosines[-1] - usual) / max(1.0 - usual, 1e-6), 0.0), 1.0))
+    return sum(found) / len(found) if found else 0.0

@@ -36,7 +36,7 @@ class Append:
 
     @property
     def attempted(self) -> bool:
-        """Whether the events were given numbers before, so that they may be in the log although an error was reported."""
+        """Whether the events were numbered before: they may be in the log although an error was reported."""
         return self.first_seq is not None
 
     def number(self, head: int, at: datetime) -> int:

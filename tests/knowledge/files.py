@@ -9,7 +9,7 @@ from pathlib import Path
 
 import docx
 import pptx
-import xlsxwriter
+import xlsxwriter  # type: ignore[import-untyped]
 from pptx.util import Inches
 
 OFFICE = Path(__file__).parent.parent / "data" / "office"

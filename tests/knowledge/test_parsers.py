@@ -102,8 +102,8 @@ def test_damaged_files_are_read_or_refused(suffix: str, damages: list[tuple[int,
 MARKUP = st.lists(
     st.sampled_from(
         str.split(
-            "#_A~ ##_B~ -_item~ __-_deep~ 1._one~ |_a_|_b_|~ |---|---|~ ~ Some_words._ 年假。 <div> </div> <table><tr><td>x "
-            "</table> ```~ `c` **b** \u200b {{_x_}} <!-- -->"
+            "#_A~ ##_B~ -_item~ __-_deep~ 1._one~ |_a_|_b_|~ |---|---|~ ~ Some_words._ 年假。 "
+            "<div> </div> <table><tr><td>x </table> ```~ `c` **b** \u200b {{_x_}} <!-- -->"
         )
     ).map(lambda part: part.replace("_", " ").replace("~", "\n")),
     min_size=1,

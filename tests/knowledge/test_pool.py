@@ -12,10 +12,11 @@ from assistant.errors import BadDocument
 from assistant.knowledge import worker
 from assistant.knowledge.chunking import ChunkSize
 from assistant.knowledge.documents import Limits
-from assistant.knowledge.drafts import Sources, draft
+from assistant.knowledge.drafts import draft
 from assistant.knowledge.metadata import Properties
 from assistant.knowledge.pool import ReaderPool
-from assistant.knowledge.worker import Job, decode_answer, decode_job, encode_draft, encode_job, encode_refusal, frame
+from assistant.knowledge.reading import Sources, read
+from assistant.knowledge.worker import Job, decode_answer, decode_job, encode_job, encode_reading, encode_refusal, frame
 from tests.knowledge.files import office
 
 KNOWN = Properties("T", date(2024, 10, 1), Authority.HIGH, "Ops", frozenset({"hr", "it"}))
@@ -31,8 +32,8 @@ async def pool() -> AsyncIterator[ReaderPool]:
 def test_jobs_and_drafts_survive_the_way() -> None:
     job = Job("a/b.md", Sources(KNOWN, Properties(), KNOWN), Limits(seconds=1.5), ChunkSize(500, 100))
     assert decode_job(encode_job(job)) == job
-    document = draft(b"# A\n\nText.", "a.md", sources=Sources(KNOWN))
-    assert decode_answer(encode_draft(document)) == document
+    reading = read(b"# A\n\nText.", "a.md", sources=Sources(KNOWN))
+    assert decode_answer(encode_reading(reading)) == reading
     with pytest.raises(BadDocument) as caught:
         decode_answer(encode_refusal(BadDocument("why", reason="bomb")))
     assert caught.value.data == {"reason": "bomb"}

@@ -37,7 +37,10 @@ def test_sheets_are_pages() -> None:
 
 
 def test_cells_of_all_kinds() -> None:
-    rows = [["a", "b", "c", "d"], [True, date(2024, 10, 1), datetime.fromisoformat("2024-10-01T09:30"), 0.1 + 0.2]]
+    rows: list[list[object]] = [
+        ["a", "b", "c", "d"],
+        [True, date(2024, 10, 1), datetime.fromisoformat("2024-10-01T09:30"), 0.1 + 0.2],
+    ]
     assert parse(workbook({"S": rows}), "x.xlsx").text.endswith("| TRUE | 2024-10-01 | 2024-10-01 09:30 | 0.3 |")
 
 

@@ -13,7 +13,7 @@ function spanOf(answer, sentence) {
 
 export const DOCUMENTS = {
   leave: {
-    title: 'Annual leave policy', uri: 'hr/leave-policy.md', section: 'Entitlement › Full-time staff', version: 4, date: '2025-03-01', authority: 'high',
+    title: 'Annual leave policy', uri: 'hr/leave-policy.md', section: 'Annual leave policy > Entitlement > Full-time staff', version: 4, date: '2025-03-01', authority: 'high',
     before: 'This policy applies to all staff with a permanent contract. It replaces the edition of 2022.\n\n',
     exact: 'Full-time employees receive 25 days of annual leave per calendar year, in addition to public holidays.',
     after: ' Part-time employees receive a share in proportion to their working hours. Leave that is not taken by 31 March of the following year lapses, unless it could not be taken for reasons of illness.',

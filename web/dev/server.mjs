@@ -19,6 +19,12 @@ const CSP =
   "form-action 'none'; frame-ancestors 'self'; require-trusted-types-for 'script'; trusted-types lit-html";
 const TYPES = { html: 'text/html; charset=utf-8', js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' };
 
+/** Another page with loud styles of its own and the launcher, at /portal.html. */
+const PORTAL = `<!doctype html><meta charset="utf-8"><title>Portal</title>
+<style>body { font: 18px Georgia; margin: 3rem; } * { letter-spacing: 1px; text-transform: uppercase; } button { background: red !important; }</style>
+<h1>Portal</h1><p>A page of the company.</p><button>Its button</button>
+<script type="module" src="/assistant-chat.js" data-launcher></script>`;
+
 /** id -> {id, title, log, live: Set of sockets, cancelled: Set, started: Map}. */
 const sessions = new Map();
 const EPOCH = randomUUID();
@@ -101,6 +107,10 @@ const server = createServer(async (request, response) => {
     const body = api(path);
     response.writeHead(body ? 200 : 404, { 'Content-Type': 'application/json' });
     return response.end(JSON.stringify(body ?? { code: 'not_found' }));
+  }
+  if (path === '/portal.html') {
+    response.writeHead(200, { 'Content-Type': TYPES.html });
+    return response.end(PORTAL);
   }
   try {
     const name = path === '/' ? 'index.html' : path.slice(1).replaceAll('..', '');

@@ -35,6 +35,12 @@ export function momentText(locale: Locale, iso: string, now: Date = new Date()):
     : moment.toLocaleDateString(tag(locale), { month: 'short', day: 'numeric' });
 }
 
+/** The headings above a passage, without the title of the document, which stands beside them. */
+export function sectionText(title: string, section: string): string {
+  const parts = section.split(' > ').filter(Boolean);
+  return (parts[0] === title ? parts.slice(1) : parts).join(' › ');
+}
+
 export const countText = (locale: Locale, n: number): string => n.toLocaleString(tag(locale));
 
 /** Milliseconds as seconds with one digit. */

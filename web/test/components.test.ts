@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { CitedPassage } from '../src/api';
 import { AssistantChat } from '../src/components/chat';
 import { partsOf } from '../src/components/plan';
-import { locate } from '../src/components/source';
+import { endOf, locate, startOf } from '../src/components/source';
 import '../src/components/turn';
 import { Memory } from '../src/memory';
 import { FakeSocket } from './fake';
@@ -20,6 +20,23 @@ describe('the quoted passage', () => {
 
   it('is the loaded passage when the quote is not there or empty', () => {
     for (const exact of ['Six.', '']) expect(locate(PASSAGE, exact)).toEqual({ before: 'One. Two. ', exact: 'Three. Four.', after: ' Five.' });
+  });
+});
+
+describe('the surroundings of a quote', () => {
+  it('are shown whole when short', () => {
+    expect(endOf('Short. ')).toBe('Short. ');
+    expect(startOf(' Short.')).toBe(' Short.');
+  });
+
+  it('are cut at a sentence, near the quote', () => {
+    const text = Array.from({ length: 80 }, (_, i) => `Sentence number ${i}.`).join(' ');
+    expect(endOf(text)).toMatch(/^… Sentence number \d+\. .*Sentence number 79\.$/);
+    expect(startOf(text)).toMatch(/^Sentence number 0\. .*Sentence number \d+\. …$/);
+    const chinese = '这是一个完整的句子。'.repeat(60);
+    expect(endOf(chinese)).toMatch(/^… 这是一个完整的句子。/);
+    expect(startOf(chinese)).toMatch(/这是一个完整的句子。 …$/);
+    for (const cut of [endOf, startOf]) expect(cut('x'.repeat(900)).length).toBeLessThan(330);
   });
 });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { closeText, dayText, errorText, momentText, pickLocale, secondsText, words } from '../src/i18n';
+import { closeText, dayText, errorText, momentText, pickLocale, secondsText, sectionText, words } from '../src/i18n';
 import { ulid } from '../src/ulid';
 import { en } from '../src/words/en';
 import { zh } from '../src/words/zh';
@@ -39,6 +39,15 @@ describe('the language', () => {
     expect(pickLocale(['en-GB', 'zh'])).toBe('en');
     expect(pickLocale(['fr'])).toBe('en');
     expect(pickLocale([])).toBe('en');
+  });
+});
+
+describe('sections', () => {
+  it('do not repeat the title', () => {
+    expect(sectionText('Leave', 'Leave > Staff > Full time')).toBe('Staff › Full time');
+    expect(sectionText('Leave', 'Leave')).toBe('');
+    expect(sectionText('Leave', '')).toBe('');
+    expect(sectionText('Leave', 'Leavers > A')).toBe('Leavers › A');
   });
 });
 

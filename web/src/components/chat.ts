@@ -69,7 +69,9 @@ export class AssistantChat extends LitElement {
   private memory!: Memory;
   private connection!: Connection;
   private spoken = new Set<string>();
-  private lastTop = 0;
+  /** What stays in view while text grows: the last question, or the end; nothing once the reader goes elsewhere. */
+  private following: 'question' | 'end' | null = 'question';
+  private scrolledTo = 0;
   private opener: HTMLElement | null = null;
   private readonly wake = (): void => {
     if (!document.hidden) this.connection.wake();
@@ -160,7 +162,7 @@ export class AssistantChat extends LitElement {
   }
 
   override updated(changed: PropertyValues<this>): void {
-    if (this.atEnd && !changed.has('source') && this.renderRoot.querySelector('.thread')) this.scrollToEnd('auto');
+    if (this.following && !changed.has('source')) requestAnimationFrame(() => this.follow());
   }
 
   /** Say a finished answer once; what was finished before the page came is not said. */
@@ -317,7 +319,7 @@ export class AssistantChat extends LitElement {
     const running = this.running();
     return html`
       <div class="bottom">
-        <button class="latest" aria-label=${w.toLatest} title=${w.toLatest} ?hidden=${this.atEnd} @click=${() => this.scrollToEnd('smooth')}>
+        <button class="latest" aria-label=${w.toLatest} title=${w.toLatest} ?hidden=${this.atEnd} @click=${this.jumpToEnd}>
           ${icons.down}
         </button>
         ${this.lineNote()}
@@ -353,7 +355,7 @@ export class AssistantChat extends LitElement {
   }
 
   private ask(question: ChatEvents['ask']): void {
-    this.atEnd = true;
+    this.following = 'question';
     this.connection.ask(question);
     this.composer?.focus();
   }
@@ -375,6 +377,8 @@ export class AssistantChat extends LitElement {
     this.listOpen = false;
     this.source = null;
     this.atEnd = true;
+    this.following = 'question';
+    this.scrolledTo = 0;
     this.memory.rememberSession(session);
     this.connection.open(session);
     this.composer?.focus();
@@ -433,16 +437,31 @@ export class AssistantChat extends LitElement {
 
   private scrolled(event: Event): void {
     const { scrollHeight, scrollTop, clientHeight } = event.target as HTMLElement;
-    // Only going back leaves the end; text that grows meanwhile does not.
-    if (scrollHeight - scrollTop - clientHeight < NEAR_END_PX) this.atEnd = true;
-    else if (scrollTop < this.lastTop) this.atEnd = false;
-    this.lastTop = scrollTop;
+    this.atEnd = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
+    if (scrollTop < this.scrolledTo - 1) this.following = null;
+    else if (scrollTop > this.scrolledTo + 1 && this.atEnd) this.following = 'end';
+    this.scrolledTo = scrollTop;
   }
 
-  private scrollToEnd(behavior: ScrollBehavior): void {
+  /** After the inner elements have drawn: go down as far as what is followed stays in view, never up. */
+  private follow(): void {
     const area = this.renderRoot.querySelector('.scroll');
-    // Inner elements draw after this one; wait for them.
-    requestAnimationFrame(() => area?.scrollTo?.({ top: area.scrollHeight, behavior }));
+    const last = this.renderRoot.querySelector('.thread > :last-child');
+    if (!area || !last) return;
+    const question = last.getBoundingClientRect().top - area.getBoundingClientRect().top + area.scrollTop - 16;
+    const end = area.scrollHeight - area.clientHeight;
+    const top = Math.floor(this.following === 'end' ? end : Math.min(end, question));
+    if (top > area.scrollTop) {
+      this.scrolledTo = top;
+      area.scrollTop = top;
+    }
+    this.atEnd = end - area.scrollTop < NEAR_END_PX;
+  }
+
+  private jumpToEnd(): void {
+    const area = this.renderRoot.querySelector('.scroll');
+    this.following = 'end';
+    area?.scrollTo?.({ top: area.scrollHeight, behavior: 'smooth' });
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { html, LitElement, nothing, svg, type PropertyDeclarations, type TemplateResult, unsafeCSS } from 'lit';
 
-import { countText, dayText, secondsText, words, type Locale } from '../i18n';
+import { countText, dayText, secondsText, sectionText, words, type Locale } from '../i18n';
 import type { Budget, DroppedPart, EvidenceShown, TurnPlanned, UsageReported } from '../protocol';
 import type { TurnState } from '../reducer';
 import { define } from './define';
@@ -82,30 +82,31 @@ export class AssistantPlan extends LitElement {
   }
 
   private evidence(plan: TurnPlanned): TemplateResult {
-    const cited = new Set(this.turn.citations?.items.map((item) => item.evidence));
+    const cited = new Map(this.turn.citations?.items.map((item) => [item.evidence, item.n]));
     return html`
       <section>
         <h3>${this.w.evidence} <small>${plan.evidence.length || ''}</small></h3>
         ${plan.evidence.length
-          ? html`<ol class="evidence">${plan.evidence.map((item) => this.item(item, cited.has(item.id)))}</ol>`
+          ? html`<ol class="evidence">${plan.evidence.map((item) => this.item(item, cited.get(item.id)))}</ol>`
           : html`<p class="muted">${this.w.noEvidence}</p>`}
       </section>
     `;
   }
 
-  private item(item: EvidenceShown, cited: boolean): TemplateResult {
+  private item(item: EvidenceShown, cited: number | undefined): TemplateResult {
     const { w } = this;
+    const section = sectionText(item.title, item.section);
     return html`
       <li>
-        <span class="n">${item.n ?? '·'}</span>
+        <span class="n">${item.n ?? cited ?? '·'}</span>
         <div>
-          <p class="title">${item.title}${item.section ? html` <span class="muted">› ${item.section}</span>` : nothing}</p>
+          <p class="title">${item.title}${section ? html` <span class="muted">› ${section}</span>` : nothing}</p>
           <p class="meta">
             <span>${item.date ? dayText(this.locale, item.date) : w.undated}</span>
             <span>${w.authority[item.authority]}</span>
             <span>${w.score} ${item.score.toFixed(2)}</span>
             <span>${w.tokens(this.n(item.tokens))}</span>
-            ${cited ? html`<span class="tag good">${w.cited}</span>` : nothing}
+            ${cited !== undefined ? html`<span class="tag good">${w.cited}</span>` : nothing}
             ${item.conflicts.length
               ? html`<span class="tag warn">${item.preferred === false ? w.notPreferred : w.inConflict}</span>`
               : nothing}

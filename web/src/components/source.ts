@@ -3,7 +3,7 @@
 import { html, LitElement, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult, unsafeCSS } from 'lit';
 
 import type { CitedPassage } from '../api';
-import { dayText, words, type Locale, type Words } from '../i18n';
+import { dayText, sectionText, words, type Locale, type Words } from '../i18n';
 import { safeTarget } from '../links';
 import type { Citation } from '../protocol';
 import { define } from './define';
@@ -23,6 +23,24 @@ export function locate(passage: CitedPassage, exact: string): { before: string; 
   return { before: whole.slice(0, at), exact, after: whole.slice(at + exact.length) };
 }
 
+const NEARBY = 320;
+
+/** The last sentences of a text, at most about `NEARBY` letters of it, from the start of a line or sentence. */
+export function endOf(text: string): string {
+  if (text.length <= NEARBY) return text;
+  const part = text.slice(-NEARBY);
+  const start = /[\n。！？]|[.!?]\s/u.exec(part);
+  return `… ${part.slice(start ? start.index + 1 : part.indexOf(' ') + 1).trimStart()}`;
+}
+
+/** The first sentences of a text, at most about `NEARBY` letters of it, to the end of a line or sentence. */
+export function startOf(text: string): string {
+  if (text.length <= NEARBY) return text;
+  const part = text.slice(0, NEARBY);
+  const whole = /^[\s\S]*(?:[。！？]|[.!?](?=\s)|(?=\n))/u.exec(part)?.[0] ?? part.slice(0, part.lastIndexOf(' ') + 1 || NEARBY);
+  return `${whole.trimEnd()} …`;
+}
+
 export class AssistantSource extends LitElement {
   static override properties: PropertyDeclarations = {
     citation: { attribute: false },
@@ -31,6 +49,7 @@ export class AssistantSource extends LitElement {
     locale: {},
     modal: { type: Boolean },
     passage: { state: true },
+    whole: { state: true },
     failed: { state: true },
   };
   static override styles = [sheets.base, unsafeCSS(sheet)];
@@ -42,6 +61,8 @@ export class AssistantSource extends LitElement {
   declare modal: boolean;
   declare passage: CitedPassage | null;
   declare failed: boolean;
+  /** Whether all of the passage is shown, not only what is near the quote. */
+  declare whole: boolean;
 
   constructor() {
     super();
@@ -50,6 +71,7 @@ export class AssistantSource extends LitElement {
     this.modal = false;
     this.passage = null;
     this.failed = false;
+    this.whole = false;
   }
 
   override willUpdate(changed: PropertyValues<this>): void {
@@ -63,7 +85,6 @@ export class AssistantSource extends LitElement {
       if (this.citation) this.renderRoot.querySelector<HTMLElement>('h2')?.focus();
       if (!this.citation && dialog.open) dialog.close();
     }
-    if (changed.has('passage') && this.passage) this.renderRoot.querySelector('mark')?.scrollIntoView?.({ block: 'nearest' });
   }
 
   override render(): TemplateResult {
@@ -90,6 +111,7 @@ export class AssistantSource extends LitElement {
 
   private content(citation: Citation, w: Words): TemplateResult {
     const { source } = citation;
+    const section = sectionText(source.title, source.section);
     return html`
       <header>
         <span class="n" aria-hidden="true">${citation.n}</span>
@@ -97,7 +119,7 @@ export class AssistantSource extends LitElement {
         <button class="tool" aria-label=${w.close} title=${w.close} @click=${() => this.dialog.close()}>${icons.close}</button>
       </header>
       <div class="body">
-        ${source.section ? html`<p class="section">${source.section}</p>` : nothing}
+        ${section ? html`<p class="section">${section}</p>` : nothing}
         <p class="facts">
           <span>${w.version(source.version)}</span>
           <span>${source.date ? dayText(this.locale, source.date) : w.undated}</span>
@@ -123,8 +145,12 @@ export class AssistantSource extends LitElement {
   private quote(citation: Citation, w: Words): TemplateResult {
     const plain = { before: '', exact: citation.source.exact, after: '' };
     const { before, exact, after } = this.passage ? locate(this.passage, citation.source.exact) : plain;
+    const [lead, tail] = this.whole ? [before, after] : [endOf(before), startOf(after)];
     return html`
-      <blockquote dir="auto">${before}<mark>${exact}</mark>${after}</blockquote>
+      <blockquote dir="auto">${lead}<mark>${exact}</mark>${tail}</blockquote>
+      ${lead === before && tail === after
+        ? nothing
+        : html`<button class="text-button" @click=${() => (this.whole = true)}>${w.wholePassage}</button>`}
       ${this.failed ? html`<p class="state changed" role="status">${w.passageFailed}</p>` : nothing}
     `;
   }
@@ -139,6 +165,7 @@ export class AssistantSource extends LitElement {
   private async fetchPassage(citation: Citation): Promise<void> {
     this.passage = null;
     this.failed = false;
+    this.whole = false;
     try {
       const passage = await this.load(citation);
       if (this.citation === citation) this.passage = passage;

@@ -3,7 +3,7 @@
 import { html, LitElement, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult, unsafeCSS } from 'lit';
 
 import { annotate, spansOf, type Annotated, type AnswerSpan } from '../citations';
-import { dayText, errorText, words, type Locale, type Words } from '../i18n';
+import { dayText, errorText, sectionText, words, type Locale, type Words } from '../i18n';
 import { render as markdown, type Rendered, type SpanPainter } from '../markdown';
 import type { Citation } from '../protocol';
 import type { TurnState } from '../reducer';
@@ -57,7 +57,7 @@ export class AssistantTurn extends LitElement {
         <h2 class="heard">${w.answer}</h2>
         ${turn.text ? html`<div class="text" dir="auto">${markdown(this.annotated!, this.painter())}</div>` : nothing}
         ${running ? this.stage() : nothing} ${this.notices()}
-        ${conflictNote(turn.conflicts, this.locale, (n) => this.openNumber(n))} ${this.sources()}
+        ${conflictNote(turn.conflicts, this.locale, (n) => this.number(n))} ${this.sources()}
         ${running ? nothing : this.footer()}
       </div>
     `;
@@ -113,9 +113,11 @@ export class AssistantTurn extends LitElement {
     emit(this, 'open-source', { turn: this.turn.turn, citation });
   }
 
-  private openNumber(n: number): void {
+  /** The number of a source; it opens when this answer cites it. */
+  private number(n: number | null): Rendered {
     const citation = this.turn.citations?.items.find((item) => item.n === n);
-    if (citation) this.open(citation);
+    if (citation) return this.citeButton(citation);
+    return n === null ? nothing : html`<span class="cite plain">${n}</span>`;
   }
 
   // ---- around the text ------------------------------------------------------------------------------------------
@@ -151,12 +153,18 @@ export class AssistantTurn extends LitElement {
     for (const item of this.turn.citations?.items ?? []) if (!first.has(item.n)) first.set(item.n, item);
     if (!first.size) return nothing;
     const sorted = [...first.values()].sort((a, b) => a.n - b.n);
+    // Two passages of one document are told apart by their heading.
+    const title = ({ source, n }: Citation): string => {
+      const alone = !sorted.some((other) => other.n !== n && other.source.document === source.document);
+      const heading = sectionText(source.title, source.section).split(' › ').at(-1);
+      return alone || !heading ? source.title : `${source.title} › ${heading}`;
+    };
     return html`
       <section class="sources" aria-label=${this.w.sources}>
         ${sorted.map(
           (item) => html`
             <button aria-haspopup="dialog" @click=${() => this.open(item)}>
-              <span class="n">${item.n}</span><span class="title">${item.source.title}</span>
+              <span class="n">${item.n}</span><span class="title">${title(item)}</span>
               ${item.source.date ? html`<span class="date">${dayText(this.locale, item.source.date)}</span>` : nothing}
             </button>
           `,

@@ -91,8 +91,10 @@ export const en = {
   },
   restsOn: 'The sentence',
   passage: 'The passage',
+  wholePassage: 'Show the whole passage',
   openDocument: 'Open document',
   conflictTitle: (n: number) => (n === 1 ? 'The documents disagree' : `The documents disagree on ${n} points`),
+  moreConflicts: (n: number) => `${n} more`,
   preferred: 'Preferred',
   resolution: {
     newer: 'The later document is preferred.',

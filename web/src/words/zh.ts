@@ -87,8 +87,10 @@ export const zh: Words = {
   },
   restsOn: '回答中的句子',
   passage: '原文',
+  wholePassage: '显示整段原文',
   openDocument: '打开文档',
   conflictTitle: (n) => (n === 1 ? '文档之间说法不一' : `文档之间有 ${n} 处说法不一`),
+  moreConflicts: (n) => `另外 ${n} 处`,
   preferred: '采用',
   resolution: {
     newer: '采用日期较新的文档。',

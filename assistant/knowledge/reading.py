@@ -1,0 +1,58 @@
+"""Reading a document: parse it, decide what is known about it, cut it into chunks.
+
+Knows nothing of interfaces and stores, so that a reader process starts fast.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from assistant.knowledge.chunking import Chunk, ChunkSize, chunk
+from assistant.knowledge.documents import Limits
+from assistant.knowledge.metadata import Properties
+from assistant.knowledge.parsers import parse
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What is known from outside a file: `options` win over its front matter, `sidecar` is next, `file` is last."""
+
+    options: Properties = field(default_factory=Properties)
+    sidecar: Properties = field(default_factory=Properties)
+    file: Properties = field(default_factory=Properties)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A document as it was read: the text, its chunks, and everything that is known about it."""
+
+    title: str
+    text: str
+    media_type: str
+    language: str
+    chunks: tuple[Chunk, ...]
+    known: Properties
+
+
+def read(
+    data: bytes,
+    uri: str,
+    *,
+    sources: Sources | None = None,
+    limits: Limits | None = None,
+    size: ChunkSize | None = None,
+) -> Reading:
+    """Read a document. Blocking; raises BadDocument as `parsers.parse` does. The ending of `uri` tells the format."""
+    sources = sources or Sources()
+    parsed = parse(data, PurePosixPath(uri).name, limits=limits)
+    known = sources.options.over(parsed.front).over(sources.sidecar)
+    title = known.title or parsed.title or stem_title(uri)
+    known = known.over(parsed.embedded).over(sources.file)
+    return Reading(title, parsed.text, parsed.media_type, parsed.language, chunk(parsed, title, size), known)
+
+
+def stem_title(uri: str) -> str:
+    """A title made of the file's name."""
+    path = PurePosixPath(uri)
+    return " ".join((path.stem or path.name).replace("_", " ").replace("-", " ").split()) or uri
