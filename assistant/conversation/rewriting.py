@@ -25,23 +25,26 @@ _TURNS: Final = 4
 _CHARACTERS: Final = 300
 _LONGEST: Final = 400
 _INSTRUCTIONS: Final = {
-    "en": "Rewrite the last question of the conversation so that it can be understood alone. Put in what it refers to. Keep its "
-    "meaning, language, names, numbers and dates; add nothing that was not said; do not answer it. If it can be "
-    "understood alone already, repeat it. Reply with the one question only.",
-    "zh": "请把对话中的最后一个问题改写成可以单独理解的问题：补上它所指的内容，保持原意、语言、名称、数字和日期，不要添加对话中没有的内容，"
-    "不要回答。如果它本来就能单独理解，请原样重复。只输出这一个问题。",
+    "en": "Rewrite the last question of the conversation so that it can be understood alone. Put in what it refers to. "
+    "Keep its meaning, language, names, numbers and dates; add nothing that was not said; do not answer it. If it can "
+    "be understood alone already, repeat it. Reply with the one question only.",
+    "zh": "请把对话中的最后一个问题改写成可以单独理解的问题：补上它所指的内容，保持原意、语言、名称、数字和日期，"
+    "不要添加对话中没有的内容，不要回答。如果它本来就能单独理解，请原样重复。只输出这一个问题。",
 }
 _LABEL: Final = re.compile(
-    r"^\s*(?:(?:the )?(?:standalone|rewritten|last)?\s*question(?: is)?|rewritten|改写后的问题|改写后?|独立问题|问题)\s*[:：]\s*",
+    r"^\s*(?:(?:the )?(?:(?:standalone|rewritten|last) )?question(?: is)?|rewritten|改写后的问题|改写后?|独立问题|问题)"
+    r"\s*[:：]\s*",
     re.IGNORECASE,
 )
 _ASKS: Final = re.compile(
-    r"[?？]$|[吗呢]$|^(?:what|which|who|when|where|why|how|is|are|do|does|did|can|could|should|may|tell|explain|list|describe|compare)\b"
-    r"|什么|怎么|如何|哪|多少|几|是否|能否|介绍|说明|比较",
+    r"[?？]$|[吗呢]$|什么|怎么|如何|哪|多少|几|是否|能否|介绍|说明|比较"
+    r"|^(?:what|which|who|when|where|why|how|is|are|do|does|did|can|could|should|may|tell|explain|list|describe"
+    r"|compare)\b",
     re.IGNORECASE,
 )
 _ANSWERS: Final = re.compile(
-    r"^(?:yes|no|sorry|i'?m sorry|i can|as an ai|according to|based on|根据|抱歉|对不起|是的|不是)\b", re.IGNORECASE
+    r"^(?:(?:yes|no|sorry|i'?m sorry|i can|i cannot|as an ai|according to|based on)\b|根据|抱歉|对不起|是的|不是|不，)",
+    re.IGNORECASE,
 )
 
 
@@ -50,8 +53,8 @@ async def make_standalone(
 ) -> Standalone:
     """The question made standalone from the past turns (standalone question, answer), oldest first.
 
-    The model is asked only when the rules are unsure; what it says is taken only when it passes `is_faithful`. A failure,
-    a refusal or a timeout leaves the result of the rules.
+    The model is asked only when the rules are unsure, and what it says is taken only when it passes `is_faithful`. A
+    failure, a refusal or a timeout leaves the result of the rules.
     """
     ruled = standalone(question, history)
     if model is None or ruled.sure or not history:
@@ -66,11 +69,10 @@ async def make_standalone(
     if not is_faithful(rewritten, question, history):
         log.info("rewrite left to the rules", reason="unfaithful")
         return ruled
-    searches = tuple(dict.fromkeys((rewritten, *ruled.searches[1:])))
     return replace(
         ruled,
         text=rewritten,
-        searches=searches,
+        searches=tuple(dict.fromkeys((rewritten, *ruled.searches[1:]))),
         changed=rewritten != question.strip(),
         rule=f"{ruled.rule}+model",
         sure=True,
@@ -89,7 +91,7 @@ async def _ask(model: ChatModel, question: str, history: Sequence[tuple[str, str
 
 
 def rewrite_request(question: str, history: Sequence[tuple[str, str]]) -> ModelRequest:
-    """The request for a rewrite: the last turns as text, so that the model reads the conversation and does not continue it."""
+    """The request for a rewrite: the last turns as one text, so that the model does not go on with the conversation."""
     tongue = "en" if language(question) == "en" else "zh"
     lines = []
     for before, answer in history[-_TURNS:]:

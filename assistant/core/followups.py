@@ -12,10 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Final
 
 from assistant.core import followups_en, followups_zh
-from assistant.core.text import index_terms, language
+from assistant.core.text import index_terms, language, terms
 
 Turns = Sequence[tuple[str, str]]
 """Past turns, oldest first: the question (made standalone) and the answer."""
@@ -28,12 +29,15 @@ _QUESTION_WIDTH: Final = 160
 _ANSWER_WIDTH: Final = 60
 _LONGEST_FOLLOW_UP: Final = 500
 """A question longer than this says itself what it is about."""
+_SAID: Final = 2000
 _NEW_TOPIC: Final = re.compile(
-    r"^(?:new (?:topic|question)|another (?:topic|question)|(?:on )?(?:a )?different (?:topic|subject|note)|by the way"
+    r"^(?:new (?:topic|question)|another (?:topic|question)|(?:on )?(?:a )?different (?:topic|subject|note)"
     r"|(?:let's |let us )?chang(?:e|ing) (?:the )?(?:topic|subject)|unrelated(?: question)?|moving on)\b[\s,.:!-]*"
-    r"|^(?:换个话题|换个问题|另一个问题|另外一个问题|问个别的|顺便问一?下?|说点别的|新问题|不相关的问题)[\s，,。：:！!]*",
+    r"|^(?:换个话题|换个问题|另一个问题|另外一个问题|问个别的|说点别的|新问题|不相关的问题)[\s，,。：:！!]*",
     re.IGNORECASE,
 )
+_ASIDE: Final = re.compile(r"^by the way\b[\s,.:!-]*|^顺便问?一?下?[\s，,。：:！!]*", re.IGNORECASE)
+"""Announces a new topic only when what follows stands alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,19 +63,37 @@ def standalone(question: str, history: Turns) -> Standalone:
     past = [(before.strip(), answer) for before, answer in history if before.strip() or answer.strip()]
     if not past:
         return Standalone(asked, (asked,), changed=False, topic_change=False, rule="first")
-    if found := _NEW_TOPIC.match(asked):
-        rest = asked[found.end() :].strip() or asked
-        return Standalone(rest, (rest,), changed=rest != asked, topic_change=True, rule="new_topic")
-    rules = followups_en if language(asked) == "en" else followups_zh
-    rule, rest = rules.depends(asked) if len(asked) <= _LONGEST_FOLLOW_UP else ("complete", asked)
+    if announced := _announced(asked):
+        return Standalone(announced, (announced,), changed=announced != asked, topic_change=True, rule="new_topic")
+    rule, rest = _depends(asked)
     previous = next((before for before, _ in reversed(past) if before), "")[:_LONGEST_FOLLOW_UP]
     if rule == "complete" or not previous:
         return _complete(asked, past)
-    text, sure = rules.fill(rule, rest, asked, previous)
+    text, sure = _rules(asked).fill(rule, rest, asked, previous)
     # What a fragment itself says weighs most while it is not certain what it continues.
     first = (asked, text) if rule == "fragment" and not sure else (text,)
     searches = _distinct(*first, context(past))
     return Standalone(text, searches, changed=text != asked, topic_change=False, rule=rule, sure=sure)
+
+
+def _rules(asked: str) -> ModuleType:
+    return followups_en if language(asked) == "en" else followups_zh
+
+
+def _depends(asked: str) -> tuple[str, str]:
+    if len(asked) > _LONGEST_FOLLOW_UP:
+        return "complete", asked
+    rule, rest = _rules(asked).depends(asked)
+    return rule, rest
+
+
+def _announced(asked: str) -> str:
+    """What follows the announcement of a new topic, or "" when none is announced."""
+    found = _NEW_TOPIC.match(asked) or _ASIDE.match(asked)
+    rest = asked[found.end() :].strip() if found else ""
+    if not rest or (_ASIDE.match(asked) and _depends(rest)[0] != "complete"):
+        return ""
+    return rest[:1].upper() + rest[1:]
 
 
 def _complete(asked: str, past: Turns) -> Standalone:
@@ -84,9 +106,11 @@ def _complete(asked: str, past: Turns) -> Standalone:
 
 
 def is_new_topic(asked: str, past: Turns) -> bool:
-    """Whether a question shares no term with the conversation before it."""
-    said = frozenset(index_terms("\n".join(f"{before}\n{answer}" for before, answer in past)))
-    return said.isdisjoint(index_terms(asked))
+    """Whether a question has a subject of its own (a name or three terms) and shares no term with the last turns."""
+    said = "\n".join(f"{before}\n{answer[:_SAID]}" for before, answer in past[-CONTEXT_TURNS:])
+    if not frozenset(index_terms(said)).isdisjoint(index_terms(asked)):
+        return False
+    return len(set(terms(asked))) >= 3 or bool(_rules(asked).names(asked))
 
 
 def context(past: Turns) -> str:

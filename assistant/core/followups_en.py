@@ -97,6 +97,9 @@ _ARTICLE: Final = re.compile(r"^(?:the|a|an)\s+", re.IGNORECASE)
 _PREPOSITION: Final = re.compile(rf"^(?:{_PREPOSITIONS})\s+", re.IGNORECASE)
 _FOLLOWING: Final = re.compile(r"\s*\(following “(.*)”\)\s*$", re.DOTALL)
 _SUBJECT: Final = re.compile(r"\b(?:it|he|she)\b(?!['’])", re.IGNORECASE)
+_PERIOD: Final = re.compile(r"(?:19|20)\d\d|q[1-4]", re.IGNORECASE)
+# Questions that are about the name they end with: there "it" is the name, elsewhere a name may be a mere detail.
+_ABOUT_NAME: Final = re.compile(r"(?:what|who) (?:is|are|was|were) (?:the )?$|\babout (?:the )?$", re.IGNORECASE)
 
 
 def depends(question: str) -> tuple[str, str]:
@@ -173,9 +176,10 @@ def _swap(rest: str, previous: str) -> str:
     known = names(previous)
     if len(known) == 1 and names(f"x {bare}") == [bare] and previous.count(known[0]) == 1:
         return previous.replace(known[0], bare)
-    if (old := _same_head(bare, previous)) and previous.count(old) == 1:
-        return previous.replace(old, bare)
-    return f"{previous.rstrip('?!. ')} {rest}?" if _PREPOSITION.match(rest) else ""
+    if (same := _same_head(bare, previous)) and previous.count(same) == 1:
+        return previous.replace(same, bare)
+    added = f"in {bare}" if _PERIOD.fullmatch(rest) else rest if _PREPOSITION.match(rest) else ""
+    return f"{previous.rstrip('?!. ')} {added}?" if added else ""
 
 
 def _same_head(bare: str, previous: str) -> str:
@@ -183,7 +187,7 @@ def _same_head(bare: str, previous: str) -> str:
     *modifiers, head = bare.split()
     if not 1 <= len(modifiers) <= 2:
         return ""
-    pattern = rf"\b{r'[\w-]+ ' * len(modifiers)}{re.escape(head)}\b"
+    pattern = r"\b" + r"[\w-]+ " * len(modifiers) + re.escape(head) + r"\b"
     found = [match.group() for match in re.finditer(pattern, previous, re.IGNORECASE)]
     fits = len(found) == 1 and STOPWORDS.isdisjoint(found[0].lower().split())
     return found[0] if fits else ""
@@ -193,6 +197,9 @@ def _name_for_pronoun(question: str, previous: str) -> str:
     """The question with its one pronoun replaced by the one name of the previous question; "" when not certain."""
     known, pronouns = names(previous), list(_SUBJECT.finditer(question))
     if len(known) != 1 or len(pronouns) != 1 or _ANAPHOR.search(_SUBJECT.sub(" ", question)):
+        return ""
+    before, _, after = previous.partition(known[0])
+    if pronouns[0].group().lower() == "it" and (after.strip(" ?.!") or not _ABOUT_NAME.search(before)):
         return ""
     start, end = pronouns[0].span()
     return _sentence(question[:start] + known[0] + question[end:])

@@ -30,10 +30,13 @@ _ASKS: Final = re.compile(
 )
 _VERB: Final = re.compile(r"[是有要能可会需应得]|申请|报销|适用|享受|规定")
 _ANAPHOR: Final = re.compile(
-    r"它|他|她|这(?!个?(?:月|周|年|星期|季度|样的话))|那(?=个|些|里|边|种|位|部|首|家|次|项|份|条|是|会|本|座|名|张)"
+    r"(?<!其)它|(?<![其吉])他|她|这(?!个?(?:月|周|年|星期|季度|样的话))|那(?=个|些|里|边|种|位|部|首|家|次|项|份|条|是|会|本|座|名|张)"
     r"|该(?=[^不]{1,6}[的是有在由])|此(?!外|次)|其(?!他|它|余|实|中)|上述|前者|后者|同样"
 )
 _MORE: Final = re.compile(r"其他|其它|别的|另一|还有|更多|此外|再说|详细|具体|举例|例子|比如")
+_MERE: Final = re.compile(
+    r"(?:这(?:又)?是)?为(?:什么|何|啥)|凭什么|什么意思|真的吗|是吗|确定吗|具体呢|怎么说|举个?例子?"
+)
 _QUOTED: Final = re.compile(r"《([^《》]{1,40})》|“([^“”]{1,24})”|「([^「」]{1,24})」")
 _ROLES: Final = re.compile(
     r"(?:正式|合同|试用期|新入职|新|老|外籍|兼职|全职|派遣|临时|外包|在职|离职|退休|普通|基层|非全日制)?(?:员工|职工|人员)"
@@ -51,6 +54,7 @@ _KINDS: Final = (
     re.compile(rf"{_NUMERAL}+(?:\.\d+)?(?:天|周|个月|年|小时|人|名|个工作日|公里|级|%|％)"),
     _ROLES,
 )
+_PERIODS: Final = _KINDS[:3]
 _CUT: Final = re.compile(
     r"是否|能否|可以|需要|应该|必须|怎么|怎样|如何|什么|哪|谁|多少|多久|多长|几|为什么|有没有|是不是|能不能|包括"
     r"|[是有要会能在由吗呢？?！!\s]"
@@ -128,7 +132,7 @@ def fill(rule: str, rest: str, question: str, previous: str) -> tuple[str, bool]
     if rule in {"correction", "fragment"}:
         if swapped := _swap(rest, _fuller(previous)):
             return swapped, True
-    elif topic := _topic(_fuller(previous)):
+    elif not _MERE.fullmatch(rest) and (topic := _topic(_fuller(previous))):
         return f"关于{topic}：{_sentence(question)}", False
     return f"{_sentence(question)}（接上一问：“{_shortened(previous)}”）", False
 
@@ -142,12 +146,16 @@ def _swap(rest: str, previous: str) -> str:
     known = names(previous)
     if len(known) == 1 and names(rest) == [rest] and previous.count(known[0]) == 1 and _tag(rest) == _tag(known[0]):
         return previous.replace(known[0], rest)
-    same = _same_head(rest, previous)
-    return previous.replace(same, rest) if same else ""
+    if same := _same_head(rest, previous):
+        return previous.replace(same, rest)
+    if any(kind.fullmatch(rest) for kind in _PERIODS):
+        return f"{rest}，{previous}"
+    return f"在{rest}，{previous}" if _tag(rest) == "ns" else ""
 
 
 def _tag(word: str) -> str:
-    return str(rjieba.tag(word)[0][1])
+    tagged = rjieba.tag(word)
+    return str(tagged[0][1]) if len(tagged) == 1 else ""
 
 
 def _same_head(rest: str, previous: str) -> str:

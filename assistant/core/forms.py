@@ -8,7 +8,8 @@ from typing import Final
 from assistant.core.conflicts import Conflict
 from assistant.core.evidence import Evidence
 from assistant.core.selection import shorten
-from assistant.core.text import Span, clean_for_display, sentences, terms
+from assistant.core.support import rank_sentences
+from assistant.core.text import Span
 
 CORE_SENTENCES: Final = 1
 RELEVANT_SENTENCES: Final = 5
@@ -20,21 +21,11 @@ def evidence_forms(question: str, evidence: Evidence, conflicts: Sequence[Confli
     The claims of its conflicts belong to every form: without them a marker would point at nothing.
     """
     claims = [side.span for conflict in conflicts for side in conflict.sides if side.evidence == evidence.id]
-    ranked = _ranked(question, evidence)
+    ranked = [scored.span for scored in rank_sentences(question, (evidence,))]
     core = _at_least(claims, ranked, CORE_SENTENCES)
     relevant = _at_least(claims, ranked, RELEVANT_SENTENCES)
     forms = [shorten(evidence, core), shorten(evidence, relevant), evidence]
     return tuple(form for place, form in enumerate(forms) if form.kept not in [other.kept for other in forms[:place]])
-
-
-def _ranked(question: str, evidence: Evidence) -> list[Span]:
-    """The sentences of a piece of evidence, those that share most with the question first, then in their order."""
-    asked = frozenset(terms(question))
-    spans = [span.shift(part.start) for part in evidence.kept for span in sentences(evidence.quote(part))]
-    held = [asked & frozenset(terms(clean_for_display(evidence.quote(span)))) for span in spans]
-    rarity = {term: 1 / sum(term in words for words in held) for words in held for term in words}
-    scored = sorted(range(len(spans)), key=lambda place: (-sum(rarity[term] for term in held[place]), place))
-    return [spans[place] for place in scored]
 
 
 def _at_least(claims: Sequence[Span], ranked: Sequence[Span], count: int) -> list[Span]:

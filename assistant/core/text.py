@@ -47,12 +47,16 @@ _TOKEN: Final = re.compile(
     rf"(?P<cjk>[{CJK}]+)|(?P<number>\d+(?:[.,:]\d+)*)|(?P<word>[^\W\d_{CJK}]+(?:['’][^\W\d_{CJK}]+)?)"
 )
 _ABBREVIATIONS: Final = frozenset(
-    ["mr", "mrs", "ms", "dr", "prof", "sr", "jr", "st", "vs", "etc", "fig", "no", "vol", "pp", "cf", "al", "inc", "ltd", "co", "corp", "dept", "est", "approx", "e.g", "i.e", "u.s", "u.k", "a.m", "p.m", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec", "sec", "art", "para"]
+    "mr mrs ms dr prof sr jr st vs etc cf al inc ltd co corp dept est approx e.g i.e u.s u.k a.m p.m "
+    "jan feb mar apr jun jul aug sep sept oct nov dec".split()
 )
+_BEFORE_NUMBERS: Final = frozenset("no nos fig figs vol pp sec art para ch p".split())
 # A sentence ends at 。！？； or at .!? with closing quotes, or at the end of a line.
 _BOUNDARY: Final = re.compile(r"[。！？；!?…]+[\"'”’」』）)\]]*|\.+[\"'”’)\]]*(?=\s|$)|\n+")
 _LAST_WORD: Final = re.compile(r"([A-Za-z][A-Za-z.]*)$")
-_LIST_NUMBER: Final = re.compile(r"(?:^|\n)\s*(?:\d{1,3}|[A-Za-z])$")
+_LIST_NUMBER: Final = re.compile(r"\s*(?:\d{1,3}|[A-Za-z])")
+_LONGEST_NUMBER: Final = 24
+_ROW: Final = re.compile(r"\s*\|")
 
 
 def language(text: str) -> str:
@@ -77,29 +81,30 @@ def sentences(text: str) -> list[Span]:
     abbreviation or a list number does not.
     """
     spans: list[Span] = []
-    start = 0
+    start, row = 0, _ROW.match(text) is not None
     for match in _BOUNDARY.finditer(text):
-        if match.group()[0] != "\n" and _is_inside(text, start, match):
+        if match.group()[0] != "\n" and (row or _is_inside(text, start, match)):
             continue
         _append_trimmed(spans, text, start, match.end())
         start = match.end()
+        row = _ROW.match(text, start) is not None
     _append_trimmed(spans, text, start, len(text))
     return spans
 
 
 def _is_inside(text: str, start: int, match: re.Match[str]) -> bool:
-    """Whether the mark stands inside a table row, a list number, an initial or an abbreviation."""
+    """Whether the full stop belongs to a list number, an initial or an abbreviation. Looks back a bounded way."""
     stop = match.start()
-    if text[start:stop].lstrip().startswith("|"):
-        return True
     if match.group()[0] != ".":
         return False
-    if _LIST_NUMBER.search(text[start:stop]):
+    if stop - start <= _LONGEST_NUMBER and _LIST_NUMBER.fullmatch(text, start, stop):
         return True
     word = _LAST_WORD.search(text[max(start, stop - 12) : stop])
     if word is None:
         return False
     letters = word.group(1)
+    if letters.lower() in _BEFORE_NUMBERS:
+        return text[match.end() : match.end() + 2].strip().isdigit()
     return letters.lower() in _ABBREVIATIONS or (len(letters) == 1 and letters.isupper() and letters != "I")
 
 

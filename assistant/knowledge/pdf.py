@@ -19,6 +19,7 @@ from assistant.knowledge.metadata import Properties
 from assistant.knowledge.pdf_layout import Line, Page, to_pieces
 
 _PASSWORD: Final = raw.FPDF_ERR_PASSWORD
+_BLANK: Final = frozenset({9, 32, 160})
 _HYPHENS: Final = {0xFFFE, 0x0002, 0x00AD}
 _NO_VALUE: Final = frozenset({"", "(anonymous)", "(unspecified)", "untitled", "anonymous", "unspecified"})
 
@@ -69,72 +70,92 @@ def _pages(document: Any, limits: Limits) -> Iterator[Page]:
         page.close()
 
 
+class _Letters:
+    """The characters of a page by index: their code points, boxes and sizes in points."""
+
+    def __init__(self, text: Any) -> None:
+        self._text = text.raw
+        self.codes = _codes(self._text, text.count_chars())
+        self._rect = raw.FS_RECTF()
+        self._place = ctypes.byref(self._rect)
+
+    def box(self, index: int) -> tuple[float, float, float, float]:
+        """left, bottom, right, top from the lower left corner, as wide as the letter advances and as high as its font."""
+        raw.FPDFText_GetLooseCharBox(self._text, index, self._place)
+        return self._rect.left, self._rect.bottom, self._rect.right, self._rect.top
+
+    def bold(self, index: int) -> bool:
+        """Whether the font is a bold one."""
+        return bool(raw.FPDFText_GetFontWeight(self._text, index) >= 600)
+
+
+def _codes(text: Any, total: int) -> list[int]:
+    """All code points of a page; in one call where PDFium's text has one UTF-16 unit for each character."""
+    buffer = (ctypes.c_ushort * (total + 1))()
+    if raw.FPDFText_GetText(text, 0, total, buffer) == total + 1:
+        return list(buffer)[:total]
+    return [raw.FPDFText_GetUnicode(text, index) for index in range(total)]
+
+
 def _lines(text: Any) -> Iterator[Line]:
     """The lines of a page; a line end is a CR or LF that PDFium set."""
+    letters = _Letters(text)
     first = 0
-    total = text.count_chars()
-    codes = [raw.FPDFText_GetUnicode(text, index) for index in range(total)]
-    for index, code in enumerate([*codes, 10]):
+    for index, code in enumerate([*letters.codes, 10]):
         if code in {10, 13}:
-            if line := _line(text, codes, first, index):
+            if line := _line(letters, first, index):
                 yield line
             first = index + 1
 
 
-def _line(text: Any, codes: list[int], first: int, stop: int) -> Line | None:
+def _line(letters: _Letters, first: int, stop: int) -> Line | None:
     """A line with its box; gaps wider than a letter part its cells."""
-    while first < stop and codes[first] in {9, 32, 160}:
+    codes = letters.codes
+    while first < stop and codes[first] in _BLANK:
         first += 1
-    while stop > first and codes[stop - 1] in {9, 32, 160}:
+    while stop > first and codes[stop - 1] in _BLANK:
         stop -= 1
     if first >= stop:
         return None
+    left, bottom, _, top = letters.box(first)
+    size = round(top - bottom, 1) if top > bottom else 10.0
     hyphenated = codes[stop - 1] in _HYPHENS
-    size = _size(text, first)
-    cells: list[str] = []
-    letters: list[str] = []
-    for index in range(first, stop):
-        code = codes[index]
-        if code in {32, 160} and letters and _gap(text, codes, index) > 1.2 * size:
-            cells.append("".join(letters))
-            letters = []
-        elif code not in _HYPHENS and code:
-            letters.append(chr(code) if code < 0x110000 else "\ufffd")
-    cells.append("".join(letters))
-    left, bottom, _, top = _box(text, first)
     return Line(
-        cells=tuple(cell.strip() for cell in cells if cell.strip()),
+        cells=tuple(_cells(letters, first, stop, 1.2 * size)),
         left=left,
-        right=_box(text, stop - 1 - hyphenated)[2],
+        right=letters.box(stop - 1 - hyphenated)[2],
         top=top,
         bottom=bottom,
         size=size,
-        bold=raw.FPDFText_GetFontWeight(text, first) >= 600,
+        bold=letters.bold(first),
         hyphenated=hyphenated,
     )
 
 
-def _size(text: Any, first: int) -> float:
-    """The size of the letters in points: the font's size as the page scales it, from the box when that is missing."""
-    box = raw.FS_RECTF()
-    if raw.FPDFText_GetLooseCharBox(text, first, ctypes.byref(box)) and box.top > box.bottom:
-        return round(float(box.top - box.bottom), 1)
-    return round(float(raw.FPDFText_GetFontSize(text, first)), 1) or 10.0
+def _cells(letters: _Letters, first: int, stop: int, wide: float) -> Iterator[str]:
+    """The text between gaps wider than `wide`."""
+    begin = first
+    for index in range(first + 1, stop - 1):
+        if letters.codes[index] in _BLANK and _gap(letters, index) > wide:
+            yield from filter(None, [_text(letters.codes[begin:index])])
+            begin = index + 1
+    yield from filter(None, [_text(letters.codes[begin:stop])])
 
 
-def _gap(text: Any, codes: list[int], index: int) -> float:
-    """The white between the letters on both sides of a space."""
+def _text(codes: list[int]) -> str:
+    return "".join(_letter(code) for code in codes if code and code not in _HYPHENS).strip()
+
+
+def _letter(code: int) -> str:
+    return chr(code) if code < 0x110000 else "\ufffd"
+
+
+def _gap(letters: _Letters, index: int) -> float:
+    """The white between the letters on both sides of a blank; 0 beside another blank, which is asked in its turn."""
+    codes = letters.codes
     after = index + 1
-    while after < len(codes) and codes[after] in {32, 160}:
+    while codes[after] in _BLANK:
         after += 1
-    before = index - 1
-    if after >= len(codes) or before < 0:
+    if codes[index - 1] in _BLANK:
         return 0.0
-    return float(_box(text, after)[0] - _box(text, before)[2])
-
-
-def _box(text: Any, index: int) -> tuple[float, float, float, float]:
-    """left, bottom, right, top of a character in points from the lower left corner."""
-    left, right, bottom, top = (ctypes.c_double() for _ in range(4))
-    raw.FPDFText_GetCharBox(text, index, *map(ctypes.byref, (left, right, bottom, top)))
-    return left.value, bottom.value, right.value, top.value
+    return letters.box(after)[0] - letters.box(index - 1)[2]

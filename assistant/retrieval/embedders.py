@@ -122,14 +122,14 @@ class _Use:
 
 
 def windows(text: str, size: int = 350) -> list[str]:
-    """A passage as windows of whole sentences, just over `size` characters, each led by the passage's first line."""
+    """A passage as windows of whole sentences, up to `size` characters, each led by the first line of the passage."""
     head, _, body = text.partition("\n")
     if not body.strip() or len(head) > size // 2:
         head, body = "", text
     found: list[str] = []
     start = end = 0
     for span in sentences(body):
-        if end - start > size:
+        if end > start and span.end - start > size:
             found.append(body[start:end])
             start = span.start
         end = span.end

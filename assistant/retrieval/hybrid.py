@@ -110,12 +110,14 @@ def fuse(words: Mapping[int, float], vectors: Mapping[int, float], *, share: flo
     """A convex combination of both sides, each divided by its best score (Bruch, Gai and Ingber 2023), in 0..1.
 
     A side without hits has no say. Scores keep more than ranks do: where one side is weak it is flat, and a flat side
-    changes little.
+    changes little. A chunk that the vector search did not bring counts as its last hit (it has a cosine, or will have),
+    one without words counts nothing.
     """
     share = share if words and vectors else 1.0 if vectors else 0.0
     left, right = _relative(words), _relative(vectors)
+    last = min(right.values(), default=0.0)
     return {
-        chunk: (1 - share) * left.get(chunk, 0.0) + share * right.get(chunk, 0.0)
+        chunk: (1 - share) * left.get(chunk, 0.0) + share * right.get(chunk, last)
         for chunk in left.keys() | right.keys()
     }
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from assistant.interfaces import PassageIndex
 from assistant.store.conversations import SqlConversationStore
 from assistant.store.documents import SqlDocumentStore
 from assistant.store.engine import Database, open_database
@@ -31,7 +30,7 @@ class Store:
         self.documents = SqlDocumentStore(self.database)
         self.events = GroupCommitLog(self.database)
         self.factors = ModelFactors(self.database)
-        self.index: PassageIndex = passage_index(self.database)
+        self.index = passage_index(self.database)
 
     async def __aenter__(self) -> Store:
         return self
@@ -44,6 +43,7 @@ class Store:
     async def close(self) -> None:
         """Commit what waits and close all connections."""
         await self.events.close()
+        await self.index.close()
         await self.database.close()
 
     async def state(self) -> dict[str, Any]:

@@ -1,23 +1,22 @@
-"""Length and document of every chunk in memory, and BM25 over postings."""
+"""Length and document of every chunk of a SQLite database in memory, and BM25 over postings."""
 
 from __future__ import annotations
 
-import asyncio
+import sqlite3
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from assistant.interfaces import Hit
 
 K1: Final = 1.2
 B: Final = 0.75
 
-_NEW: Final = text("SELECT id, document, length FROM chunks WHERE id > :last ORDER BY id")
+_NEW: Final = "SELECT id, document, length FROM chunks WHERE id > ? ORDER BY id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,64 +55,71 @@ class Chunks:
     lengths: NDArray[np.float64]
     documents: dict[str, int]
 
+    def rows(self, ids: NDArray[np.int64]) -> NDArray[np.intp]:
+        """Where these chunks are."""
+        return np.searchsorted(self.ids, ids)
+
+    def allowed(self, documents: Sequence[str]) -> NDArray[np.bool_]:
+        """For each document number whether it is one of these documents."""
+        allowed = np.zeros(len(self.documents), dtype=np.bool_)
+        allowed[[number for number in map(self.documents.get, documents) if number is not None]] = True
+        return allowed
+
     def rank(self, postings: Sequence[Postings], readable: Readable, limit: int) -> list[Hit]:
         """The best `limit` chunks of the readable documents by BM25, best first.
 
         BM25 (Robertson et al., TREC-3, 1994) with Lucene's idf. Collection size and document frequencies are those of
         what the caller may read, so that scores tell nothing about the rest.
         """
-        allowed = self._mask(readable.documents)[self.owners]
+        allowed = self.allowed(readable.documents)[self.owners]
         mean = readable.term_count / max(readable.chunk_count, 1) or 1.0
         scores = np.zeros(len(self.ids))
         for posting in postings:
-            rows = np.searchsorted(self.ids, posting.chunks)
+            rows = self.rows(posting.chunks)
             known = allowed[rows]
             rows, frequency = rows[known], posting.frequencies[known]
             weight = np.log(1 + (readable.chunk_count - len(rows) + 0.5) / (len(rows) + 0.5))
             scores[rows] += weight * frequency * (K1 + 1) / (frequency + K1 * (1 - B + B * self.lengths[rows] / mean))
-        return self._best(scores, limit)
+        found = np.flatnonzero(scores)
+        return best(self.ids[found], scores[found], limit)
 
-    def _best(self, scores: NDArray[np.float64], limit: int) -> list[Hit]:
-        rows = np.flatnonzero(scores)
-        if 0 < limit < len(rows):
-            # Everything above the limit-th score, and of those equal to it the first ones by id.
-            least = np.partition(scores[rows], len(rows) - limit)[len(rows) - limit]
-            rows = rows[scores[rows] >= least]
-        order = rows[np.lexsort((rows, -scores[rows]))][: max(limit, 0)]
-        return [Hit(int(self.ids[row]), float(scores[row])) for row in order]
 
-    def _mask(self, allowed: Sequence[str]) -> NDArray[np.bool_]:
-        mask = np.zeros(len(self.documents), dtype=np.bool_)
-        mask[[number for number in map(self.documents.get, allowed) if number is not None]] = True
-        return mask
+def best(ids: NDArray[np.int64], scores: NDArray[Any], limit: int) -> list[Hit]:
+    """The `limit` highest scores, best first; of equal ones the lowest ids."""
+    if limit < 1:
+        return []
+    if limit < len(ids):
+        least = np.partition(scores, len(ids) - limit)[len(ids) - limit]
+        ids, scores = ids[scores >= least], scores[scores >= least]
+    order = np.lexsort((ids, -scores))[:limit]
+    return [Hit(int(ids[row]), float(scores[row])) for row in order]
 
 
 _EMPTY: Final = Chunks(np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.float64), {})
 
 
 class ChunkCache:
-    """The chunks of a SQLite database in memory: 20 bytes each, loaded once and then only what is new.
+    """The chunks in memory: 20 bytes each, loaded once and then only what is new.
 
     SQLite has one writer and never gives an id twice, so new chunks are those with higher ids.
     """
 
     def __init__(self) -> None:
         self._chunks = _EMPTY
-        self._loading = asyncio.Lock()
+        self._lock = threading.Lock()
 
-    async def refresh(self, connection: AsyncConnection) -> Chunks:
-        """The chunks as this connection's transaction sees them, at least."""
-        async with self._loading:
+    def refresh(self, connection: sqlite3.Connection) -> Chunks:
+        """The chunks as this transaction sees them, at least."""
+        with self._lock:
             old = self._chunks
-            last = int(old.ids[-1]) if len(old.ids) else 0
-            rows = (await connection.execute(_NEW, {"last": last})).all()
+            rows = connection.execute(_NEW, (int(old.ids[-1]) if len(old.ids) else 0,)).fetchall()
             if rows:
                 documents = dict(old.documents)
-                owners = [documents.setdefault(row.document, len(documents)) for row in rows]
+                owners = [documents.setdefault(document, len(documents)) for _, document, _ in rows]
                 self._chunks = Chunks(
-                    np.concatenate((old.ids, np.array([row.id for row in rows], np.int64))),
+                    np.concatenate((old.ids, np.array([id_ for id_, _, _ in rows], np.int64))),
                     np.concatenate((old.owners, np.array(owners, np.int32))),
-                    np.concatenate((old.lengths, np.array([row.length for row in rows], np.float64))),
+                    np.concatenate((old.lengths, np.array([length for _, _, length in rows], np.float64))),
                     documents,
                 )
             return self._chunks

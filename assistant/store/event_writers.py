@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol
@@ -17,7 +16,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from assistant.core.events import TurnEvent
 from assistant.errors import NotFound
 from assistant.interfaces import NumberedEvent
-from assistant.store.engine import Database, prepare_sqlite
+from assistant.store.engine import Database
+from assistant.store.sqlite_threads import SqliteThreads
 from assistant.store.tables import conversations, events
 
 
@@ -115,45 +115,24 @@ class SqliteEventWriter:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="event-writer")
-        self._connection: sqlite3.Connection | None = None
+        self._thread = SqliteThreads(database, 1, "event-writer")
 
     async def write(self, batch: Sequence[Append], at: datetime) -> None:
         """Number and commit the batch."""
         async with self._database.turn_to_write():
-            await asyncio.get_running_loop().run_in_executor(self._thread, self._write, batch, at)
+            await self._thread.write(_write_sqlite, batch, at)
 
     async def close(self) -> None:
         """Close the connection and end the thread."""
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._disconnect)
-        self._thread.shutdown(wait=False)
+        await self._thread.close()
 
-    def _write(self, batch: Sequence[Append], at: datetime) -> None:
-        connection = self._connect()
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            heads = _sqlite_heads(connection, sorted({call.conversation for call in batch}))
-            rows = _rows([call for call in batch if not _is_in_sqlite(connection, call)], heads, at)
-            moved = [(head, id_) for id_, head in heads.items()]
-            connection.executemany("UPDATE conversations SET head_seq = ? WHERE id = ?", moved)
-            connection.executemany(_INSERT, map(_sqlite_row, rows))
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
 
-    def _connect(self) -> sqlite3.Connection:
-        if self._connection is None:
-            path = self._database.engine.url.database or ""
-            self._connection = sqlite3.connect(path, check_same_thread=False)
-            prepare_sqlite(self._connection, None)
-        return self._connection
-
-    def _disconnect(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+def _write_sqlite(connection: sqlite3.Connection, batch: Sequence[Append], at: datetime) -> None:
+    heads = _sqlite_heads(connection, sorted({call.conversation for call in batch}))
+    rows = _rows([call for call in batch if not _is_in_sqlite(connection, call)], heads, at)
+    moved = [(head, id_) for id_, head in heads.items()]
+    connection.executemany("UPDATE conversations SET head_seq = ? WHERE id = ?", moved)
+    connection.executemany(_INSERT, map(_sqlite_row, rows))
 
 
 _INSERT: Final = "INSERT INTO events (conversation, seq, turn, type, at, d) VALUES (?, ?, ?, ?, ?, ?)"

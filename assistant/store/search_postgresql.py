@@ -104,3 +104,6 @@ class PostgresqlPassageIndex:
     async def passages(self, chunks: Sequence[int], caller: Caller) -> dict[int, Passage]:
         """The passages of these chunks that the caller may read (checked again here), with score 0."""
         return await read_passages(self._database, chunks, caller)
+
+    async def close(self) -> None:
+        """Nothing is held."""

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
-from typing import Final
-
-from sqlalchemy import select, text
-from sqlalchemy.ext.asyncio import AsyncConnection
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from assistant.core.access import Caller
 from assistant.core.evidence import Passage
 from assistant.interfaces import Hit, Vectors
-from assistant.store.chunk_cache import ChunkCache, Chunks, Readable, read_postings
+from assistant.store.chunk_cache import ChunkCache, Readable, read_postings
 from assistant.store.engine import Database
 from assistant.store.passages import read_passages, search_terms
 from assistant.store.rights import readable, rights
-from assistant.store.tables import documents
+from assistant.store.sqlite_threads import SqliteThreads
 from assistant.store.vector_cache import VectorCache
 
 # The bm25() of FTS5 gives nothing for a term that more than half of the chunks hold and is four times slower than
 # reading the postings (decision 0002). No MATCH, so there is no query language to inject into.
-_POSTINGS: Final = text("SELECT group_concat(doc) FROM word_index_terms WHERE term = :term")
-_READABLE: Final = select(documents.c.id, documents.c.chunk_count, documents.c.term_count).where(
-    documents.c.id.in_(text(readable("sqlite")))
-)
+_POSTINGS: Final = "SELECT group_concat(doc) FROM word_index_terms WHERE term = ?"
+_READABLE: Final = f"SELECT id, chunk_count, term_count FROM documents WHERE id IN ({readable('sqlite')})"  # noqa: S608
 
 
 class SqlitePassageIndex:
@@ -32,6 +27,7 @@ class SqlitePassageIndex:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._threads = SqliteThreads(database, 2, "search")
         self._chunks = ChunkCache()
         self._vectors: dict[str, VectorCache] = {}
 
@@ -40,33 +36,40 @@ class SqlitePassageIndex:
     ) -> list[Hit]:
         """BM25 over index terms, best first."""
         wanted = search_terms(terms)
-        if not wanted:
-            return []
-        async with self._database.read() as connection:
-            allowed = await _readable(connection, caller, collections)
-            chunks = await self._chunks.refresh(connection)
-            found = [await connection.scalar(_POSTINGS, {"term": term}) for term in wanted]
-        return await asyncio.to_thread(_rank, chunks, [postings for postings in found if postings], allowed, limit)
+        return await self._threads.read(self._rank_words, wanted, rights("sqlite", caller, collections), limit)
 
     async def search_vectors(
         self, embedder: str, vector: Vectors, caller: Caller, collections: frozenset[str] | None, limit: int
     ) -> list[Hit]:
         """Cosine over the vectors of this embedder, best first; BadInput for a vector of another length."""
         cache = self._vectors.setdefault(embedder, VectorCache(embedder))
-        async with self._database.read() as connection:
-            allowed = await _readable(connection, caller, collections)
-            snapshot = await cache.refresh(connection)
-        return await asyncio.to_thread(snapshot.search, vector, allowed.documents, limit)
+        return await self._threads.read(self._rank_vectors, cache, vector, rights("sqlite", caller, collections), limit)
 
     async def passages(self, chunks: Sequence[int], caller: Caller) -> dict[int, Passage]:
         """The passages of these chunks that the caller may read (checked again here), with score 0."""
         return await read_passages(self._database, chunks, caller)
 
+    async def close(self) -> None:
+        """Close the connections that searches use."""
+        await self._threads.close()
 
-async def _readable(connection: AsyncConnection, caller: Caller, collections: frozenset[str] | None) -> Readable:
-    rows = (await connection.execute(_READABLE, rights("sqlite", caller, collections))).all()
-    return Readable([row.id for row in rows], sum(row.chunk_count for row in rows), sum(row.term_count for row in rows))
+    def _rank_words(
+        self, connection: sqlite3.Connection, wanted: Sequence[str], values: Mapping[str, Any], limit: int
+    ) -> list[Hit]:
+        found = [connection.execute(_POSTINGS, (term,)).fetchone()[0] for term in wanted]
+        postings = [read_postings(occurrences) for occurrences in found if occurrences]
+        if not postings:
+            return []
+        return self._chunks.refresh(connection).rank(postings, _readable(connection, values), limit)
+
+    def _rank_vectors(
+        self, connection: sqlite3.Connection, cache: VectorCache, vector: Vectors, values: Mapping[str, Any], limit: int
+    ) -> list[Hit]:
+        chunks = self._chunks.refresh(connection)
+        allowed = chunks.allowed(_readable(connection, values).documents)
+        return cache.refresh(connection, chunks).search(vector, allowed, limit)
 
 
-def _rank(chunks: Chunks, found: Sequence[str], allowed: Readable, limit: int) -> list[Hit]:
-    return chunks.rank([read_postings(postings) for postings in found], allowed, limit)
+def _readable(connection: sqlite3.Connection, values: Mapping[str, Any]) -> Readable:
+    rows = connection.execute(_READABLE, values).fetchall()
+    return Readable([row[0] for row in rows], sum(row[1] for row in rows), sum(row[2] for row in rows))

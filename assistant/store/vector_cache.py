@@ -1,26 +1,23 @@
-"""The vectors of one embedder in memory, kept in step with the database by its change counters."""
+"""The vectors of one embedder in memory, kept in step with a SQLite database by its change counters."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
+import sqlite3
+import threading
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from assistant.errors import BadInput
 from assistant.interfaces import Hit, Vectors
+from assistant.store.chunk_cache import Chunks, best
 
-_STATE: Final = text("SELECT added, removed FROM index_changes WHERE name = 'vectors'")
-_NEW: Final = text("""
-    SELECT v.chunk, c.document, v.vector FROM vectors v JOIN chunks c ON c.id = v.chunk
-    WHERE v.embedder = :embedder AND v.change > :seen ORDER BY v.change
-""")
-_ALIVE: Final = text("SELECT chunk FROM vectors WHERE embedder = :embedder")
+_STATE: Final = "SELECT added, removed FROM index_changes WHERE name = 'vectors'"
+_NEW: Final = "SELECT chunk, vector FROM vectors WHERE embedder = ? AND change > ?"
+_ALIVE: Final = "SELECT chunk FROM vectors WHERE embedder = ?"
+_PART: Final = 4096  # rows read at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,32 +27,22 @@ class Snapshot:
     chunks: NDArray[np.int64]
     owners: NDArray[np.int32]
     matrix: Vectors
-    documents: dict[str, int]
 
-    def search(self, vector: Vectors, allowed: Sequence[str], limit: int) -> list[Hit]:
-        """The best `limit` chunks of the allowed documents by dot product, best first; exact.
+    def search(self, vector: Vectors, allowed: NDArray[np.bool_], limit: int) -> list[Hit]:
+        """The best `limit` chunks by dot product, best first; exact. `allowed[n]` says whether document n may be read.
 
         Raises BadInput for a vector of another length than those of the embedder.
         """
         if len(self.chunks) and len(vector) != self.matrix.shape[1]:
             raise wrong_length(len(vector))
-        rows = np.flatnonzero(self._mask(allowed)[self.owners])
-        if not len(rows) or limit < 1:
+        rows = np.flatnonzero(allowed[self.owners])
+        if not len(rows):
             return []
         # A gather costs a copy, so it pays only when it leaves much out.
         narrow = len(rows) * 4 < len(self.owners)
         query = np.asarray(vector, dtype=np.float32)
         scores = self.matrix[rows] @ query if narrow else (self.matrix @ query)[rows]
-        if limit < len(rows):
-            best = np.argpartition(-scores, limit - 1)[:limit]
-            rows, scores = rows[best], scores[best]
-        order = np.lexsort((self.chunks[rows], -scores))
-        return [Hit(int(self.chunks[rows[i]]), float(scores[i])) for i in order]
-
-    def _mask(self, allowed: Sequence[str]) -> NDArray[np.bool_]:
-        mask = np.zeros(len(self.documents), dtype=np.bool_)
-        mask[[number for number in map(self.documents.get, allowed) if number is not None]] = True
-        return mask
+        return best(self.chunks[rows], scores, limit)
 
 
 def wrong_length(given: int) -> BadInput:
@@ -63,7 +50,7 @@ def wrong_length(given: int) -> BadInput:
     return BadInput("the vectors of one embedder have one length", reason="dimension", given=given)
 
 
-_EMPTY: Final = Snapshot(np.empty(0, np.int64), np.empty(0, np.int32), np.empty((0, 0), np.float32), {})
+_EMPTY: Final = Snapshot(np.empty(0, np.int64), np.empty(0, np.int32), np.empty((0, 0), np.float32))
 
 
 class VectorCache:
@@ -74,40 +61,45 @@ class VectorCache:
         self._added = 0
         self._removed = 0
         self._snapshot = _EMPTY
-        self._loading = asyncio.Lock()
+        self._space = _EMPTY.matrix  # the snapshot's matrix with room for more rows
+        self._lock = threading.Lock()
 
-    async def refresh(self, connection: AsyncConnection) -> Snapshot:
-        """The vectors as this connection's transaction sees them."""
-        async with self._loading:
-            added, removed = (await connection.execute(_STATE)).one()
+    def refresh(self, connection: sqlite3.Connection, chunks: Chunks) -> Snapshot:
+        """The vectors as this transaction sees them, at least; `chunks` holds all chunks it sees."""
+        with self._lock:
+            added, removed = connection.execute(_STATE).fetchone()
             if removed > self._removed:
-                await self._drop_removed(connection)
+                self._drop_removed(connection)
             if added > self._added:
-                await self._load_added(connection)
+                self._load_added(connection, chunks)
             self._added, self._removed = max(added, self._added), max(removed, self._removed)
             return self._snapshot
 
-    async def _drop_removed(self, connection: AsyncConnection) -> None:
-        old = self._snapshot
-        alive = (await connection.scalars(_ALIVE, {"embedder": self._embedder})).all()
-        keep = np.isin(old.chunks, np.fromiter(alive, np.int64, len(alive)))
-        if not keep.all():
-            self._snapshot = Snapshot(old.chunks[keep], old.owners[keep], old.matrix[keep], old.documents)
+    def _drop_removed(self, connection: sqlite3.Connection) -> None:
+        alive = [id_ for (id_,) in connection.execute(_ALIVE, (self._embedder,))]
+        self._keep(np.isin(self._snapshot.chunks, np.array(alive, np.int64)))
 
-    async def _load_added(self, connection: AsyncConnection) -> None:
-        rows = (await connection.execute(_NEW, {"embedder": self._embedder, "seen": self._added})).all()
-        if not rows:
-            return
+    def _keep(self, rows: NDArray[np.bool_]) -> None:
+        if not rows.all():
+            old = self._snapshot
+            self._space = old.matrix[rows]
+            self._snapshot = Snapshot(old.chunks[rows], old.owners[rows], self._space)
+
+    def _load_added(self, connection: sqlite3.Connection, chunks: Chunks) -> None:
+        cursor = connection.execute(_NEW, (self._embedder, self._added))
+        while rows := cursor.fetchmany(_PART):
+            ids = np.array([id_ for id_, _ in rows], np.int64)
+            matrix = np.frombuffer(b"".join(vector for _, vector in rows), "<f4").reshape(len(rows), -1)
+            self._keep(~np.isin(self._snapshot.chunks, ids))  # a new vector replaces the old one of its chunk
+            self._append(ids, chunks.owners[chunks.rows(ids)], matrix)
+
+    def _append(self, ids: NDArray[np.int64], owners: NDArray[np.int32], matrix: Vectors) -> None:
         old = self._snapshot
-        documents = dict(old.documents)
-        owners = np.array([documents.setdefault(row.document, len(documents)) for row in rows], np.int32)
-        chunks = np.array([row.chunk for row in rows], np.int64)
-        matrix = np.frombuffer(b"".join(row.vector for row in rows), "<f4").reshape(len(rows), -1)
-        keep = ~np.isin(old.chunks, chunks)  # a new vector replaces the old one of its chunk
-        before = old.matrix[keep] if keep.any() else np.empty((0, matrix.shape[1]), np.float32)
-        self._snapshot = Snapshot(
-            np.concatenate((old.chunks[keep], chunks)),
-            np.concatenate((old.owners[keep], owners)),
-            np.concatenate((before, matrix)),
-            documents,
-        )
+        before, after = len(old.chunks), len(old.chunks) + len(ids)
+        if after > len(self._space):
+            space = np.empty((after + after // 4, matrix.shape[1]), np.float32)
+            space[:before] = old.matrix.reshape(before, matrix.shape[1])
+            self._space = space
+        self._space[before:after] = matrix
+        joined = (np.concatenate((old.chunks, ids)), np.concatenate((old.owners, owners)))
+        self._snapshot = Snapshot(*joined, self._space[:after])

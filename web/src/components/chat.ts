@@ -3,29 +3,33 @@
 import { html, LitElement, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult, unsafeCSS } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 
-import { Api, ApiError, socketUrl, type Config, type ConversationItem, type TokenSource } from '../api';
-import { Connection, type Socket } from '../connection';
+import { Api, ApiError, type Config, type ConversationItem, type TokenSource } from '../api';
+import { browser } from '../browser';
+import { Connection } from '../connection';
 import { home } from '../home';
-import { closeText, errorText, pickLocale, words, type Locale, type Words } from '../i18n';
+import { closeText, pickLocale, words, type Locale, type Words } from '../i18n';
 import { Memory } from '../memory';
-import { SUBPROTOCOL, type Citation } from '../protocol';
+import { withoutMarkup } from '../plain';
+import type { Citation } from '../protocol';
 import type { Pending, TurnState } from '../reducer';
-import { ulid } from '../ulid';
 import './composer';
 import { conversationList } from './conversations';
 import { define } from './define';
 import { on, type ChatEvents } from './events';
+import { deepActive } from './focus';
+import { atEnd, Following } from './following';
 import { icons } from './icons';
 import sheet from '../styles/chat.css?inline';
+import list from '../styles/conversations.css?inline';
+import { pendingQuestion } from './pending';
 import { sheets } from './sheets';
+import { welcome } from './welcome';
 import type { AssistantComposer } from './composer';
 
 export const CLIENT = { name: 'assistant-web', version: '0.1.0' };
 
 /** Narrower than this the source covers the conversation. */
 const PANEL_BESIDE_PX = 1000;
-/** Nearer to the end than this counts as reading the latest. */
-const NEAR_END_PX = 80;
 
 interface OpenSource {
   turn: string;
@@ -48,7 +52,7 @@ export class AssistantChat extends LitElement {
     modal: { state: true },
     signedOut: { state: true },
   };
-  static override styles = [sheets.tokens, sheets.base, unsafeCSS(sheet)];
+  static override styles = [sheets.tokens, sheets.base, unsafeCSS(list), unsafeCSS(sheet)];
   /** Address of the server; empty for the one that this script came from. */
   declare base: string;
   /** A bearer token; for tokens that change set `tokenSource`. */
@@ -69,9 +73,7 @@ export class AssistantChat extends LitElement {
   private memory!: Memory;
   private connection!: Connection;
   private spoken = new Set<string>();
-  /** What stays in view while text grows: the last question, or the end; nothing once the reader goes elsewhere. */
-  private following: 'question' | 'end' | null = 'question';
-  private scrolledTo = 0;
+  private readonly following = new Following();
   private opener: HTMLElement | null = null;
   private readonly wake = (): void => {
     if (!document.hidden) this.connection.wake();
@@ -116,20 +118,13 @@ export class AssistantChat extends LitElement {
     this.connection.close();
   }
 
+  /** Put the cursor where a question is written. */
+  override focus(): void {
+    void this.updateComplete.then(() => this.composer?.focus());
+  }
+
   private makeConnection(): Connection {
-    const environment = {
-      connect: () => new WebSocket(socketUrl(this.api.base), SUBPROTOCOL) as Socket,
-      snapshot: (session: string) => this.api.snapshot(session),
-      token: (fresh: boolean) => this.tokenSource(fresh),
-      after: (ms: number, run: () => void) => {
-        const timer = setTimeout(run, ms);
-        return () => clearTimeout(timer);
-      },
-      random: Math.random,
-      id: () => ulid(),
-      loadPending: (session: string) => this.memory.pending(session),
-      savePending: (session: string, pending: readonly Pending[]) => this.memory.rememberPending(session, pending),
-    };
+    const environment = browser(this.api, this.memory, (fresh) => this.tokenSource(fresh));
     return new Connection(environment, CLIENT, () => this.locale, () => this.requestUpdate());
   }
 
@@ -162,7 +157,21 @@ export class AssistantChat extends LitElement {
   }
 
   override updated(changed: PropertyValues<this>): void {
-    if (this.following && !changed.has('source')) requestAnimationFrame(() => this.follow());
+    // Inner elements draw after this one.
+    if (!changed.has('source')) requestAnimationFrame(() => this.follow());
+  }
+
+  private follow(): void {
+    const last = this.renderRoot.querySelector('.thread > :last-child');
+    if (!this.area || !last) return;
+    this.following.follow(this.area, last);
+    this.atEnd = atEnd(this.area);
+  }
+
+  private scrolled(): void {
+    if (!this.area) return;
+    this.following.scrolled(this.area);
+    this.atEnd = atEnd(this.area);
   }
 
   /** Say a finished answer once; what was finished before the page came is not said. */
@@ -196,7 +205,7 @@ export class AssistantChat extends LitElement {
         <main>
           ${this.header()}
           <div class="scroll" role="region" aria-label=${w.conversation} tabindex="0" @scroll=${this.scrolled}>
-            ${empty ? this.welcome() : this.thread(state.turns, state.pending)}
+            ${empty ? welcome(this.config?.examples ?? [], w, (text) => this.askPlainly(text)) : this.thread(state.turns, state.pending)}
           </div>
           ${this.bottom()}
           <div class="heard" aria-live="polite">${this.said}</div>
@@ -248,33 +257,13 @@ export class AssistantChat extends LitElement {
     `;
   }
 
-  private welcome(): TemplateResult {
-    const { w } = this;
-    const examples = this.config?.examples ?? [];
-    return html`
-      <div class="welcome">
-        <span class="emblem">${icons.chat}</span>
-        <h2>${w.welcome}</h2>
-        <p>${w.welcomeMore}</p>
-        ${examples.length
-          ? html`<ul aria-label=${w.examples}>
-              ${examples.map(
-                (text) =>
-                  html`<li><button dir="auto" @click=${() => this.ask({ text, mode: 'auto', collections: [] })}>${text}</button></li>`,
-              )}
-            </ul>`
-          : nothing}
-      </div>
-    `;
-  }
-
   private thread(turns: readonly TurnState[], pending: readonly Pending[]): TemplateResult {
     const { source } = this;
     return html`
       <div
         class="thread"
         @open-source=${on('open-source', (detail) => this.openSource(detail))}
-        @ask-again=${on('ask-again', ({ text }) => this.ask({ text, mode: 'auto', collections: [] }))}
+        @ask-again=${on('ask-again', ({ text }) => this.askPlainly(text))}
         @rate=${on('rate', ({ d, noted }) => this.connection.feedback(d, noted))}
       >
         ${repeat(
@@ -294,24 +283,12 @@ export class AssistantChat extends LitElement {
   }
 
   private waiting(item: Pending): TemplateResult {
-    const { w } = this;
     const { id, text, mode, collections } = item;
     const again = (): void => {
       this.connection.discard(id);
       this.ask({ text, mode, collections });
     };
-    return html`
-      <div class="pending">
-        <p class="bubble" dir="auto">${text}</p>
-        ${item.error
-          ? html`<p class="state" role="alert">
-              ${w.notSent} ${errorText(w, item.error)}
-              <button class="text-button" @click=${again}>${w.tryAgain}</button>
-              <button class="text-button" @click=${() => this.connection.discard(id)}>${w.remove}</button>
-            </p>`
-          : html`<p class="state">${w.sending}</p>`}
-      </div>
-    `;
+    return pendingQuestion(item, this.w, again, () => this.connection.discard(id));
   }
 
   private bottom(): TemplateResult {
@@ -319,7 +296,7 @@ export class AssistantChat extends LitElement {
     const running = this.running();
     return html`
       <div class="bottom">
-        <button class="latest" aria-label=${w.toLatest} title=${w.toLatest} ?hidden=${this.atEnd} @click=${this.jumpToEnd}>
+        <button class="latest" aria-label=${w.toLatest} title=${w.toLatest} ?hidden=${this.atEnd} @click=${() => this.area && this.following.jump(this.area)}>
           ${icons.down}
         </button>
         ${this.lineNote()}
@@ -355,9 +332,13 @@ export class AssistantChat extends LitElement {
   }
 
   private ask(question: ChatEvents['ask']): void {
-    this.following = 'question';
+    this.following.restart();
     this.connection.ask(question);
     this.composer?.focus();
+  }
+
+  private askPlainly(text: string): void {
+    this.ask({ text, mode: 'auto', collections: [] });
   }
 
   private retry(): void {
@@ -377,8 +358,7 @@ export class AssistantChat extends LitElement {
     this.listOpen = false;
     this.source = null;
     this.atEnd = true;
-    this.following = 'question';
-    this.scrolledTo = 0;
+    this.following.restart(0);
     this.memory.rememberSession(session);
     this.connection.open(session);
     this.composer?.focus();
@@ -429,54 +409,13 @@ export class AssistantChat extends LitElement {
     return withoutMarkup([...text].slice(source.citation.start, source.citation.end).join(''));
   }
 
-  // ---- scrolling ------------------------------------------------------------------------------------------------
-
   private get composer(): AssistantComposer | null {
     return this.renderRoot.querySelector('assistant-composer');
   }
 
-  private scrolled(event: Event): void {
-    const { scrollHeight, scrollTop, clientHeight } = event.target as HTMLElement;
-    this.atEnd = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
-    if (scrollTop < this.scrolledTo - 1) this.following = null;
-    else if (scrollTop > this.scrolledTo + 1 && this.atEnd) this.following = 'end';
-    this.scrolledTo = scrollTop;
+  private get area(): HTMLElement | null {
+    return this.renderRoot.querySelector('.scroll');
   }
-
-  /** After the inner elements have drawn: go down as far as what is followed stays in view, never up. */
-  private follow(): void {
-    const area = this.renderRoot.querySelector('.scroll');
-    const last = this.renderRoot.querySelector('.thread > :last-child');
-    if (!area || !last) return;
-    const question = last.getBoundingClientRect().top - area.getBoundingClientRect().top + area.scrollTop - 16;
-    const end = area.scrollHeight - area.clientHeight;
-    const top = Math.floor(this.following === 'end' ? end : Math.min(end, question));
-    if (top > area.scrollTop) {
-      this.scrolledTo = top;
-      area.scrollTop = top;
-    }
-    this.atEnd = end - area.scrollTop < NEAR_END_PX;
-  }
-
-  private jumpToEnd(): void {
-    const area = this.renderRoot.querySelector('.scroll');
-    this.following = 'end';
-    area?.scrollTo?.({ top: area.scrollHeight, behavior: 'smooth' });
-  }
-}
-
-/** Roughly the words alone, for a line of quotation or for speech. */
-const withoutMarkup = (text: string): string =>
-  text
-    .replace(/[*_`]+/g, '')
-    .replace(/[|#]+|^ *(?:[-+>]|\d+[.)]) /gm, ' ')
-    .trim();
-
-/** The focused element, also inside shadow roots. */
-function deepActive(): HTMLElement | null {
-  let active = document.activeElement;
-  while (active?.shadowRoot?.activeElement) active = active.shadowRoot.activeElement;
-  return active instanceof HTMLElement ? active : null;
 }
 
 define('assistant-chat', AssistantChat);

@@ -50,7 +50,7 @@ export class AssistantComposer extends LitElement {
 
   /** Put the cursor where the next question is written. */
   override focus(): void {
-    this.field?.focus();
+    void this.updateComplete.then(() => this.field?.focus());
   }
 
   /** Empty the field and its options of another conversation. */

@@ -55,7 +55,7 @@ function sideView(side: ConflictSide, locale: Locale, source: (n: number | null)
   return html`
     <figure class=${side.preferred ? 'side preferred' : 'side'}>
       ${side.preferred ? html`<span class="tag">${icons.check}${w.preferred}</span>` : nothing}
-      <blockquote>${side.claim}</blockquote>
+      <blockquote dir="auto">${side.claim}</blockquote>
       <figcaption>
         ${source(side.n)}
         <b>${side.title}</b>

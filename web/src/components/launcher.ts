@@ -43,10 +43,12 @@ export class AssistantLauncher extends LitElement {
     `;
   }
 
-  private toggle(): void {
+  private async toggle(): Promise<void> {
     this.open = !this.open;
     // The chat is made at the first opening and then kept, so that an answer goes on while it is closed.
     this.used = true;
+    await this.updateComplete;
+    if (this.open) this.renderRoot.querySelector<HTMLElement>('assistant-chat')?.focus();
   }
 
   private key(event: KeyboardEvent): void {

@@ -12,6 +12,8 @@ import { define } from './define';
 import { emit } from './events';
 import { feedback, type FeedbackState } from './feedback';
 import { icons } from './icons';
+import conflict from '../styles/conflict.css?inline';
+import text from '../styles/text.css?inline';
 import sheet from '../styles/turn.css?inline';
 import { sheets } from './sheets';
 
@@ -24,7 +26,7 @@ export class AssistantTurn extends LitElement {
     copied: { state: true },
     feedbackState: { state: true },
   };
-  static override styles = [sheets.base, unsafeCSS(sheet)];
+  static override styles = [sheets.base, unsafeCSS(text), unsafeCSS(conflict), unsafeCSS(sheet)];
   declare turn: TurnState;
   declare locale: Locale;
   /** The citation whose source is open beside the conversation. */

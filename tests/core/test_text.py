@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assistant.core.text import (
+    Span,
+    clean_for_display,
+    language,
+    remove_invisible,
+    sentences,
+    stem,
+    terms,
+    without_unstorable,
+    words,
+)
+
+
+def cut(text: str) -> list[str]:
+    return [text[span.start : span.end] for span in sentences(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("One. Two! Three?", ["One.", "Two!", "Three?"]),
+        ("You get 3.5 days, e.g. in the U.S. office. Yes.", ["You get 3.5 days, e.g. in the U.S. office.", "Yes."]),
+        ("Dr. A. Smith said so. Then left.", ["Dr. A. Smith said so.", "Then left."]),
+        ("员工有5天年假。合同工呢？没有！", ["员工有5天年假。", "合同工呢？", "没有！"]),
+        ("他说：“可以。”然后走了。", ["他说：“可以。”", "然后走了。"]),
+        ("1. First step\n2. Second step", ["1. First step", "2. Second step"]),
+        ("| a. b! | c? |\n| d | e. |", ["| a. b! | c? |", "| d | e. |"]),
+        ("Heading\n\nText follows. More", ["Heading", "Text follows.", "More"]),
+        ("He said “No.” She left.", ["He said “No.”", "She left."]),
+        ("Wait... what?", ["Wait...", "what?"]),
+        ("", []),
+        (" \n\t ", []),
+    ],
+)
+def test_texts_are_cut_where_a_reader_would_pause(text: str, parts: list[str]) -> None:
+    assert cut(text) == parts
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=300) | st.text("Aa1.。!?|\n \t“”e", max_size=300))
+def test_sentences_hold_every_character_and_do_not_overlap(text: str) -> None:
+    spans = sentences(text)
+    assert all(before.end <= after.start for before, after in zip(spans, spans[1:], strict=False))
+    assert "".join(text[span.start : span.end] for span in spans).split() == "".join(text.split("\0")).split() or (
+        "".join("".join(text[span.start : span.end].split()) for span in spans) == "".join(text.split())
+    )
+    for span in spans:
+        assert text[span.start : span.end].strip() == text[span.start : span.end] != ""
+
+
+@pytest.mark.parametrize("text", ["A. " * 40_000, " " * 60_000 + "A. " * 20_000, "." * 100_000, "|" + " a." * 40_000, "。" * 100_000])
+def test_hostile_texts_are_cut_in_a_moment(text: str) -> None:
+    assert sentences(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "tongue"),
+    [
+        ("How many days?", "en"),
+        ("有多少天年假？", "zh"),
+        ("请问 VPN 怎么装？", "zh"),
+        ("Please explain 年假 and 病假 to me", "mixed"),
+        ("12345 !?", "en"),
+        ("", "en"),
+        ("The word 年 appears once in this long English sentence about many other things", "en"),
+    ],
+)
+def test_languages(text: str, tongue: str) -> None:
+    assert language(text) == tongue
+
+
+def test_terms_meet_across_forms() -> None:
+    assert set(terms("billing hours")) == set(terms("billed hour"))
+    assert "年假" in words("员工的年假") or {"年", "假"} <= set(words("员工的年假"))
+    assert stem("policies") == stem("policy")
+    assert terms("the of and 的 了") == []
+
+
+def test_cleaning_takes_furniture_and_leaves_words() -> None:
+    dirty = "<p>See [the guide](https://x.example/a(b)) <!-- hidden --> now</p>{% include x %}\u200b\u202e<script>evil()</script>"
+    assert " ".join(clean_for_display(dirty).split()) == "See the guide now"
+    assert clean_for_display("if a < b and c > d: list[0]") == "if a < b and c > d: list[0]"
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=80))
+def test_what_is_removed_is_invisible_only(text: str) -> None:
+    kept = remove_invisible(text)
+    assert remove_invisible(kept) == kept
+    letters = [char for char in text if char.isalnum() and char.isascii()]
+    assert [char for char in kept if char.isalnum() and char.isascii()] == letters
+
+
+@given(st.text())
+def test_what_is_left_can_be_stored(text: str) -> None:
+    assert "\0" not in without_unstorable(text)
+    without_unstorable(text).encode()
+
+
+def test_spans_must_be_ranges() -> None:
+    for start, end in ((-1, 2), (3, 2)):
+        with pytest.raises(ValueError, match="not a span"):
+            Span(start, end)
+    assert Span(2, 5).overlaps(Span(4, 9))
+    assert not Span(2, 5).overlaps(Span(5, 9))
+    assert Span(2, 5).shift(3) == Span(5, 8)
