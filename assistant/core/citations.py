@@ -69,12 +69,17 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class SentenceVerdict:
-    """The verdict on one sentence of the answer (start..end) and its support score 0..1."""
+    """The verdict on one sentence of the answer (start..end) and its support score 0..1.
+
+    `nearest` is the place that comes closest to a sentence that no evidence carries: no citation, but where a person
+    would begin to check.
+    """
 
     start: int
     end: int
     verdict: Verdict
     score: float
+    nearest: CitedSource | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +119,11 @@ def align(
     favoured = _favoured(cuts, hints, evidence, numbers or {})
     judged = [_judge(each, index, favoured.get(each.span.start, frozenset())) for each in statements(answer, cuts)]
     given = _Numbers(numbers or {})
-    citations = tuple(_citation(each, place, index, given) for each in judged for place in each.places)
+    citations = tuple(_citation(each, place, index, given) for each in judged for place in each.cited)
     return Alignment(
         _status(judged),
         citations,
-        tuple(SentenceVerdict(each.span.start, each.span.end, each.verdict, each.score) for each in judged),
+        tuple(_verdict(each, index) for each in judged),
         agreement([each.verdict for each in judged]),
     )
 
@@ -143,19 +148,28 @@ _WORTH: Final = {Verdict.SUPPORTED: 1.0, Verdict.PARTIAL: 0.5, Verdict.UNSUPPORT
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """A sentence of the answer with its verdict and the places it is cited to."""
+    """A sentence of the answer with its verdict and the places that come closest to it, best first."""
 
     span: Span
     verdict: Verdict
     score: float
     places: tuple[Place, ...]
 
+    @property
+    def cited(self) -> tuple[Place, ...]:
+        """The places it is cited to: none when no evidence carries it."""
+        return () if self.verdict is Verdict.UNSUPPORTED else self.places
+
 
 def _judge(said: Statement, index: EvidenceIndex, favoured: frozenset[int]) -> _Judged:
     grounding, found = _weigh(said.claim, index, favoured)
-    verdict = verdict_of(found)
-    places = () if verdict is Verdict.UNSUPPORTED else grounding.places
-    return _Judged(said.span, verdict, round(found.score, 3), places)
+    return _Judged(said.span, verdict_of(found), round(found.score, 3), grounding.places)
+
+
+def _verdict(judged: _Judged, index: EvidenceIndex) -> SentenceVerdict:
+    uncited = judged.places[0] if judged.places and not judged.cited else None
+    nearest = _source(*_spot(uncited, index)) if uncited else None
+    return SentenceVerdict(judged.span.start, judged.span.end, judged.verdict, judged.score, nearest)
 
 
 def _weigh(said: str, index: EvidenceIndex, favoured: frozenset[int]) -> tuple[Grounding, Support]:
@@ -184,7 +198,7 @@ def verdict_of(found: Support) -> Verdict:
 
 
 def _status(judged: Sequence[_Judged]) -> CitationStatus:
-    cited = sum(bool(each.places) for each in judged)
+    cited = sum(bool(each.cited) for each in judged)
     if not cited:
         return CitationStatus.NONE
     return CitationStatus.COMPLETE if cited == len(judged) else CitationStatus.PARTIAL
@@ -205,8 +219,7 @@ class _Numbers:
 
 
 def _citation(judged: _Judged, place: Place, index: EvidenceIndex, numbers: _Numbers) -> Citation:
-    item = index.evidence[index.units[place.first].piece]
-    span = Span(index.units[place.first].span.start, index.units[place.last].span.end)
+    item, span = _spot(place, index)
     return Citation(
         n=numbers.of(item.id),
         start=judged.span.start,
@@ -216,6 +229,12 @@ def _citation(judged: _Judged, place: Place, index: EvidenceIndex, numbers: _Num
         evidence=item.id,
         source=_source(item, span),
     )
+
+
+def _spot(place: Place, index: EvidenceIndex) -> tuple[Evidence, Span]:
+    """The evidence of a place, and its span in the document."""
+    first, last = index.units[place.first], index.units[place.last]
+    return index.evidence[first.piece], Span(first.span.start, last.span.end)
 
 
 def _source(item: Evidence, span: Span) -> CitedSource:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from assistant.core.citations import Alignment, Verdict, align
+from assistant.core.citations import Alignment, CitedSource, Verdict, align
 from assistant.core.evidence import Evidence
 from assistant.core.text import Span
 from assistant.eval.data import Item, read_items
@@ -24,9 +24,8 @@ def expert(folder: Path) -> tuple[int, Figures]:
     for item in items:
         answer, spans = _joined(item["answer_sentences"])
         alignment = align(answer, passages_of(item))
-        documents = _documents(item)
         for span, gold, status in zip(spans, item["gold"], item["sentence_status"], strict=True):
-            cited = [documents[evidence] for evidence in _cited(alignment, span)]
+            cited = list(dict.fromkeys(source.document for source in _ranked(alignment, span)))
             if status in ("supported", "unsupported"):
                 scores.append(_score(alignment, span))
                 truth.append(status == "supported")
@@ -44,24 +43,19 @@ def expert(folder: Path) -> tuple[int, Figures]:
 
 
 def wice(folder: Path) -> tuple[int, Figures]:
-    """One sentence against the sentences of a page: best citation in a gold set (top1), F1 against the best set."""
+    """One sentence against the sentences of a page: closest place in a gold set (top1), F1 against the best set."""
     items = read_items(folder, "citation_wice")
     top, f1 = [], []
     for item in items:
-        page, places = _page(item)
-        alignment = align(_joined(item["answer_sentences"])[0], [page])
-        ranked = sorted(alignment.citations, key=lambda citation: -citation.score)
-        cited = [
-            ident
-            for citation in ranked
-            for ident, span in places
-            if span.overlaps(Span(citation.source.start, citation.source.end))
-        ]
-        sets = [set(gold) for gold in item["gold_alternatives"] if gold]
+        sets = [set(gold) for gold in item["gold_alternatives"][0] if gold]
         if not sets:
             continue
-        top.append(float(bool(cited) and any(cited[0] in gold for gold in sets)))
-        f1.append(max(_set_f1(set(cited), gold) for gold in sets))
+        page, places = _page(item)
+        answer, (span, *_) = _joined(item["answer_sentences"])
+        spots = _ranked(align(answer, [page]), span)
+        found = [ident for spot in spots for ident, place in places if place.overlaps(Span(spot.start, spot.end))]
+        top.append(float(bool(found) and any(found[0] in gold for gold in sets)))
+        f1.append(max(_set_f1(set(found), gold) for gold in sets))
     return len(items), {"top1": mean(top), "f1": mean(f1)}
 
 
@@ -96,21 +90,17 @@ def _joined(sentences: Sequence[str]) -> tuple[str, list[Span]]:
     return "\n".join(sentences), spans
 
 
-def _documents(item: Item) -> dict[str, str]:
-    return {
-        evidence.id: str(passage["id"]) for evidence, passage in zip(passages_of(item), item["passages"], strict=True)
-    }
-
-
 def _page(item: Item) -> tuple[Evidence, list[tuple[str, Span]]]:
     text, spans = _joined([passage["text"] for passage in item["passages"]])
     return evidence_of("page", text), [(str(p["id"]), span) for p, span in zip(item["passages"], spans, strict=True)]
 
 
-def _cited(alignment: Alignment, sentence: Span) -> list[str]:
-    """The evidence cited inside a sentence, best first."""
+def _ranked(alignment: Alignment, sentence: Span) -> list[CitedSource]:
+    """The places a sentence is aligned to, best first: its citations, else the nearest place."""
     inside = [item for item in alignment.citations if sentence.overlaps(Span(item.start, item.end))]
-    return list(dict.fromkeys(item.evidence for item in sorted(inside, key=lambda item: -item.score)))
+    cited = [item.source for item in sorted(inside, key=lambda item: -item.score)]
+    near = [item.nearest for item in alignment.sentences if sentence.overlaps(Span(item.start, item.end))]
+    return cited or [source for source in near if source is not None]
 
 
 def _score(alignment: Alignment, sentence: Span) -> float:

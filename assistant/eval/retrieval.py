@@ -7,6 +7,7 @@ import hashlib
 import tempfile
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -14,13 +15,13 @@ from assistant.app import embed_all, make_embedder
 from assistant.config import RetrievalSettings, Settings
 from assistant.conversation.rewriting import make_standalone
 from assistant.core.access import Caller
-from assistant.core.text import language
 from assistant.eval.data import Item, read_items
 from assistant.eval.making import pairs_of
 from assistant.eval.metrics import mean, mrr_at, ndcg_at, recall_at
 from assistant.interfaces import DocumentDraft, Retriever
-from assistant.knowledge.chunking import chunk
-from assistant.knowledge.parsers import parse
+from assistant.knowledge.drafts import draft
+from assistant.knowledge.metadata import Properties
+from assistant.knowledge.reading import Sources
 from assistant.retrieval.hybrid import HybridRetriever
 from assistant.store import Store
 from assistant.store.migrations import migrate
@@ -69,16 +70,13 @@ async def _fill(store: Store, documents: Sequence[Item]) -> None:
     for item in documents:
         print_ = hashlib.sha256(item["text"].encode()).hexdigest()
         if known[item["domain"]].get(item["id"]) != print_:
-            await store.documents.put(TENANT, item["domain"], _draft(item, print_), fingerprint=print_)
+            await store.documents.put(TENANT, item["domain"], _draft(item), fingerprint=print_)
 
 
-def _draft(item: Item, sha256: str) -> DocumentDraft:
-    """The passage as the product would store it: parsed, chunked, with index terms."""
-    parsed = parse(item["text"].encode(), "passage.txt")
-    pieces = chunk(parsed, item["title"])
-    return DocumentDraft(
-        item["id"], item["title"], parsed.text, sha256, parsed.media_type, language(parsed.text), pieces
-    )
+def _draft(item: Item) -> DocumentDraft:
+    """The passage as an ingest would store it: read, cut into chunks, with index terms."""
+    known = Sources(options=Properties(title=item["title"] or None))
+    return replace(draft(item["text"].encode(), "passage.txt", sources=known), uri=item["id"], title=item["title"])
 
 
 async def _search(retriever: Retriever, item: Item, by_domain: bool) -> list[str]:
