@@ -21,7 +21,7 @@ $(VENV)/.installed: requirements-dev.lock pyproject.toml
 
 web: assistant/web/index.html
 
-assistant/web/index.html: web/package-lock.json $(shell find web/src web/index.html web/*.ts web/*.json -type f 2>/dev/null)
+assistant/web/index.html: web/package-lock.json $(shell find web/src web/public web/*.ts web/*.json -type f 2>/dev/null)
 	cd web && npm ci --no-audit --no-fund --loglevel=error && npm run --silent build
 	touch $@
 

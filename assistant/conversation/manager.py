@@ -270,7 +270,6 @@ def _planned(plan: TurnPlan, standalone: Standalone, start: StartedTurn) -> Turn
 
 
 def _usage(trace: Trace, watch: Stopwatch) -> UsageReported:
-    answered = trace.ms_answer
     return UsageReported(
         calls=trace.usage.calls,
         tokens_in=trace.usage.tokens_in,
@@ -278,8 +277,8 @@ def _usage(trace: Trace, watch: Stopwatch) -> UsageReported:
         tokens_cached=trace.usage.tokens_cached,
         cost=trace.usage.cost,
         ms_first_token=trace.ms_first_token,
-        ms_answer=answered,
-        ms_citations=None if answered is None else watch.ms() - answered,
+        ms_answer=trace.ms_answer,
+        ms_citations=watch.ms(),
     )
 
 

@@ -170,9 +170,8 @@ def _swap(rest: str, previous: str) -> str:
     """The previous question with the one part that the rest takes the place of; "" when that is not certain."""
     bare = _ARTICLE.sub("", _PREPOSITION.sub("", rest))
     for kind in _KINDS:
-        old = list(kind.finditer(previous))
-        if kind.fullmatch(bare) and len(old) == 1:
-            return previous[: old[0].start()] + bare + previous[old[0].end() :]
+        if kind.fullmatch(bare) and (old := list(kind.finditer(previous))):
+            return previous[: old[0].start()] + bare + previous[old[0].end() :] if len(old) == 1 else ""
     known = names(previous)
     if len(known) == 1 and names(f"x {bare}") == [bare] and previous.count(known[0]) == 1:
         return previous.replace(known[0], bare)
@@ -184,7 +183,7 @@ def _swap(rest: str, previous: str) -> str:
 
 def _same_head(bare: str, previous: str) -> str:
     """The phrase of the previous question with the same last word and as many words: "sick leave", "annual leave"."""
-    *modifiers, head = bare.split()
+    *modifiers, head = bare.split() or [""]
     if not 1 <= len(modifiers) <= 2:
         return ""
     pattern = r"\b" + r"[\w-]+ " * len(modifiers) + re.escape(head) + r"\b"

@@ -140,9 +140,8 @@ def fill(rule: str, rest: str, question: str, previous: str) -> tuple[str, bool]
 def _swap(rest: str, previous: str) -> str:
     """The previous question with the one part that the rest takes the place of; "" when that is not certain."""
     for kind in _KINDS:
-        old = list(kind.finditer(previous))
-        if kind.fullmatch(rest) and len(old) == 1:
-            return previous[: old[0].start()] + rest + previous[old[0].end() :]
+        if kind.fullmatch(rest) and (old := list(kind.finditer(previous))):
+            return previous[: old[0].start()] + rest + previous[old[0].end() :] if len(old) == 1 else ""
     known = names(previous)
     if len(known) == 1 and names(rest) == [rest] and previous.count(known[0]) == 1 and _tag(rest) == _tag(known[0]):
         return previous.replace(known[0], rest)

@@ -23,5 +23,5 @@ _CHINESE = """
 
 STOPWORDS: Final = frozenset(_ENGLISH.split()) | frozenset(_CHINESE.split())
 
-FUNCTION_CHARACTERS: Final = frozenset("的了吗呢吧啊呀哦嗯是就都和与也很把被让还又再已会能请么这那哪个们之其")
-"""Characters that mostly stand for grammar: a pair that holds one is no term (a word like 请假 or 会计 still is)."""
+FUNCTION_CHARACTERS: Final = frozenset("的了吗呢吧啊呀哦嗯是就都和与也很把被让还又再已么这那哪们")
+"""Characters that nearly always stand for grammar: a pair that holds one is no term (a word that does, 让步, still is)."""

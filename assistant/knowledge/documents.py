@@ -152,7 +152,7 @@ def assemble(pieces: Iterable[Piece], limits: Limits) -> tuple[str, tuple[Block,
         gap = _gap(before, piece.kind)
         start = offset + len(gap)
         if piece.kind is Kind.HEADING:
-            headings = [*(one for one in headings if one[0] < piece.level), (piece.level, fold(piece.text))]
+            headings = [*(one for one in headings if one[0] < piece.level), (piece.level, fold(readable(piece.text)))]
         header = body if piece.kind is Kind.HEADER else header if piece.kind is Kind.ROW else ""
         path = tuple(text for _, text in headings)
         shown = header if piece.kind is Kind.ROW else ""

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from assistant.errors import BadDocument
-from assistant.knowledge.metadata import Properties, load_yaml, properties_of
+from assistant.knowledge.metadata import KEYS, Properties, load_yaml, properties_of
 from assistant.knowledge.parsers import SUFFIXES
 
-SIDECAR: Final = ".meta.yaml"
-"""`NAME.meta.yaml` speaks of one file, `.meta.yaml` of its folder and everything below."""
+SIDECARS: Final = (".meta.yaml", ".meta.yml")
+"""`NAME.meta.yaml` (with or without the ending of NAME) speaks of one file, `.meta.yaml` of its folder and below."""
 
 IGNORED: Final = ("node_modules", "__pycache__", "__MACOSX", "~$*", "Thumbs.db", "desktop.ini")
 _SIDECAR_BYTES: Final = 256 * 1024
@@ -80,7 +80,7 @@ def scan_file(path: Path) -> Scan:
 
 
 def _ignored(path: PurePosixPath, patterns: Sequence[str]) -> bool:
-    if path.name.startswith(".") or path.name.endswith((SIDECAR, ".meta.yml")):
+    if path.name.startswith(".") or path.name.endswith(SIDECARS):
         return True
     return any(fnmatchcase(path.name, pattern) or fnmatchcase(str(path), pattern) for pattern in patterns)
 
@@ -118,7 +118,7 @@ class Sidecars:
 
         Raises BadDocument bad_metadata when one of them cannot be understood: it may have been there to protect.
         """
-        known = _read(path.with_name(path.name + SIDECAR))
+        known = _first(path.with_name(name + end) for name in (path.name, path.stem) for end in SIDECARS)
         for folder in self._up(path.parent):
             known = known.over(self._folder(folder))
         return known
@@ -133,7 +133,7 @@ class Sidecars:
     def _folder(self, folder: Path) -> Properties:
         if folder not in self._folders:
             try:
-                self._folders[folder] = _read(folder / SIDECAR)
+                self._folders[folder] = _first(folder / end for end in SIDECARS)
             except BadDocument as error:
                 self._folders[folder] = error
         found = self._folders[folder]
@@ -142,12 +142,21 @@ class Sidecars:
         return found
 
 
-def _read(path: Path) -> Properties:
+def _first(paths: Iterable[Path]) -> Properties:
+    """What the first of these files that exists says; nothing when there is none."""
+    return next((said for path in paths if (said := _read(path)) is not None), Properties())
+
+
+def _read(path: Path) -> Properties | None:
+    """One sidecar. A key that is not understood is refused: it may be `access` with a slip in it."""
     try:
         if path.stat().st_size > _SIDECAR_BYTES:
             raise BadDocument(f"{path.name} is too large", reason="bad_metadata")
-        return properties_of(load_yaml(path.read_text("utf-8-sig")))
+        values = load_yaml(path.read_text("utf-8-sig"))
+        if unknown := sorted(values.keys() - KEYS):
+            raise BadDocument(f"{path.name}: unknown key {unknown[0][:40]}", reason="bad_metadata")
+        return properties_of(values)
     except FileNotFoundError:
-        return Properties()
+        return None
     except (OSError, UnicodeError) as error:
         raise BadDocument(f"{path.name}: {type(error).__name__}", reason="bad_metadata") from error

@@ -12,7 +12,6 @@ from typing import Final
 from frontmatter.default_handlers import YAMLHandler
 from markdown_it import MarkdownIt
 
-from assistant.core.text import CJK
 from assistant.knowledge.documents import Limits, Piece
 from assistant.knowledge.html import fragment
 from assistant.knowledge.metadata import Properties, load_yaml, properties_of
@@ -71,11 +70,9 @@ _TEMPLATE: Final = re.compile(
 )
 _BLANK_TARGET: Final = re.compile(r"(\[[^\[\]\n]{0,300}\])\(((?:[/#.]|https?:)[^()<>\"\s]{0,300} [^()<>\"\n]{0,300})\)")
 _LABEL_TAG: Final = re.compile(r"^-?\s*(?P<name>\w+)(?P<args>(?:\s+(?:\"[^\"]*\"|'[^']*'))+)\s*-?$")
-# CommonMark does not close ** between a full-width mark and a character (the flanking rule), as Chinese writers do.
-_CJK_BOLD: Final = re.compile(
-    rf"(?<!\*)\*\*(?=\S)([^*\n]{{0,200}}?[{CJK}\u3000-\u303f\uff00-\uffef][^*\n]{{0,200}})"
-    r"(?<=\S)\*\*(?!\*)"
-)
+# Bold that CommonMark does not see (its flanking rule): beside full-width marks, as Chinese writers set it, or with a
+# blank before the closing mark, as word processors export it.
+_BOLD: Final = re.compile(r"(?<![*/A-Za-z0-9])\*\*(?![\s#>+*\d-])([^*\n]{1,300})\*\*(?![*/])")
 _QUOTED: Final = re.compile(r"\"([^\"]*)\"|'([^']*)'")
 _LIQUID: Final = frozenset(
     str.split(
@@ -101,7 +98,7 @@ def without_templates(text: str) -> str:
 
 def _untagged(text: str) -> str:
     text = _TEMPLATE.sub(_tag_words, _CONTENTS.sub("", text))
-    return _BLANK_TARGET.sub(r"\1(<\2>)", _CJK_BOLD.sub(r"\1", text))
+    return _BLANK_TARGET.sub(r"\1(<\2>)", _BOLD.sub(r"\1", text))
 
 
 def _tag_words(found: re.Match[str]) -> str:
@@ -117,9 +114,12 @@ _TABLE_TAG: Final = re.compile(r"<(/?)(?:table|pre|ul|ol|script|style)\b", re.IG
 
 
 def _own_blocks(text: str) -> str:
-    """Set lone tags apart, so that what stands between them is read as Markdown (as kramdown's markdown="1" does)."""
+    """Set lone tags apart, so that what stands between them is read as Markdown (as kramdown's markdown="1" does).
+
+    The indentation of the first line after such a tag is the tag's and no code.
+    """
     lines: list[str] = []
-    inside, fence = 0, ""
+    inside, fence, margin = 0, "", -1
     for line in text.split("\n"):
         bare = line.lstrip()
         if bare.startswith(("```", "~~~")):
@@ -128,8 +128,10 @@ def _own_blocks(text: str) -> str:
             inside = max(0, inside + sum(-1 if found.group(1) else 1 for found in _TABLE_TAG.finditer(line)))
             if not inside and "<" in line and _LONE_TAG.match(line):
                 lines += ["", bare, ""]
+                margin = 0
                 continue
-        lines.append(line)
+        margin = -1 if not bare or inside or fence else len(line) - len(bare) if margin == 0 else margin
+        lines.append(line[min(margin, len(line) - len(bare)) :] if margin > 0 else line)
     return "\n".join(lines)
 
 

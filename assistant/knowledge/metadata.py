@@ -41,12 +41,18 @@ class Properties:
         return Properties(**{name: getattr(other, name) if own is None else own for name, own in mine.items()})
 
 
+_TITLE_KEY: Final = "title"
+_AUTHORITY_KEY: Final = "authority"
 _DATE_KEYS: Final = (
     *("effective_date", "effective", "last_updated", "last_update", "updated", "last_modified", "lastmod"),
     *("last_reviewed", "modified", "revised", "date", "published", "created"),
 )
 _OWNER_KEYS: Final = ("owner", "owners", "maintainer", "author", "authors")
 _ACCESS_KEYS: Final = ("access", "access_groups", "groups")
+
+
+KEYS: Final = frozenset((_TITLE_KEY, _AUTHORITY_KEY, *_DATE_KEYS, *_OWNER_KEYS, *_ACCESS_KEYS))
+"""Every key that is understood."""
 
 
 def load_yaml(text: str) -> Mapping[str, object]:
@@ -76,9 +82,9 @@ def properties_of(values: Mapping[str, object]) -> Properties:
     dates = (parse_date(_text(values.get(key)) or "") for key in _DATE_KEYS)
     owners = (_names(values.get(key)) for key in _OWNER_KEYS)
     return Properties(
-        title=_title(values.get("title")),
+        title=_title(values.get(_TITLE_KEY)),
         date=next((one for one in dates if one is not None), None),
-        authority=_authority(values.get("authority")),
+        authority=_authority(values.get(_AUTHORITY_KEY)),
         owner=next((one for one in owners if one is not None), None),
         access=next((_groups(values[key]) for key in _ACCESS_KEYS if key in values), None),
     )

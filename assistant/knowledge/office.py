@@ -27,8 +27,8 @@ _GENERATED_TITLE: Final = re.compile(
 )
 
 
-def open_container(data: bytes, limits: Limits) -> zipfile.ZipFile:
-    """A zip container that passed every check.
+def open_container(data: bytes, limits: Limits, *, parts: bool = True) -> zipfile.ZipFile:
+    """A zip container that passed every check; without `parts` only those of its directory.
 
     Raises BadDocument corrupt (broken, or a name leads out of the container), encrypted, or bomb (too many parts, too
     much to inflate, too high a ratio, XML with a document type).
@@ -36,7 +36,8 @@ def open_container(data: bytes, limits: Limits) -> zipfile.ZipFile:
     try:
         container = zipfile.ZipFile(io.BytesIO(data))
         _check_directory(container, len(data), limits)
-        _check_parts(container)
+        if parts:
+            _check_parts(container)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, UnicodeError, OSError) as error:
         raise refuse("corrupt", f"zip: {error}") from error
     except (RuntimeError, ValueError) as error:

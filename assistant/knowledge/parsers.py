@@ -155,7 +155,7 @@ def sniff(data: bytes, name: str, limits: Limits | None = None) -> str:
 
 
 def _in_zip(data: bytes, limits: Limits) -> str:
-    with open_container(data, limits) as container:
+    with open_container(data, limits, parts=False) as container:
         names = set(container.namelist())
         for member, kind in _INSIDE:
             if member in names:

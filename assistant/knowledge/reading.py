@@ -5,11 +5,11 @@ Knows nothing of interfaces and stores, so that a reader process starts fast.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from assistant.knowledge.chunking import Chunk, ChunkSize, chunk
-from assistant.knowledge.documents import Limits
+from assistant.knowledge.documents import Limits, fold, readable
 from assistant.knowledge.metadata import Properties
 from assistant.knowledge.parsers import parse
 
@@ -47,9 +47,15 @@ def read(
     sources = sources or Sources()
     parsed = parse(data, PurePosixPath(uri).name, limits=limits)
     known = sources.options.over(parsed.front).over(sources.sidecar)
-    title = known.title or parsed.title or stem_title(uri)
+    title = _line(known.title or parsed.title or "") or _line(stem_title(uri))
     known = known.over(parsed.embedded).over(sources.file)
+    known = replace(known, title=title, owner=_line(known.owner or "") or None)
     return Reading(title, parsed.text, parsed.media_type, parsed.language, chunk(parsed, title, size), known)
+
+
+def _line(text: str) -> str:
+    """One line without invisible characters, as long as a line may be."""
+    return fold(readable(text))[:500]
 
 
 def stem_title(uri: str) -> str:

@@ -37,7 +37,7 @@ class IngestOptions:
     """How to read in.
 
     `properties` win over what the documents say about themselves. `prefix` is put before every uri, so that several
-    folders can share a collection; deletions stay below it. `ignore` are globs over names and paths. `delete` says
+    folders can share a collection; deletions stay below it. Without one the collection belongs to the folder. `ignore` are globs over names and paths. `delete` says
     whether documents that are gone from the folder are deleted. `file_dates` says whether the time of a file counts as
     its date when nothing else gives one.
     """

@@ -220,6 +220,7 @@ def _owned(caller: Caller) -> ColumnElement[bool]:
 
 
 async def _check_owner(connection: AsyncConnection, caller: Caller, conversation: str, *, lock: bool = False) -> AnyRow:
+    _check_id(conversation)
     query = select(conversations).where(conversations.c.id == conversation, _owned(caller))
     row = (await connection.execute(query.with_for_update() if lock else query)).one_or_none()
     if row is None:
@@ -227,7 +228,16 @@ async def _check_owner(connection: AsyncConnection, caller: Caller, conversation
     return row
 
 
+def _check_id(id_: str) -> None:
+    """Ids come from outside; what no database can hold is not there."""
+    try:
+        storable(id_)
+    except BadInput as error:
+        raise NotFound("no such id") from error
+
+
 async def _check_exists(connection: AsyncConnection, conversation: str, turn: str) -> None:
+    _check_id(turn)
     query = select(turns.c.id).where(turns.c.id == turn, turns.c.conversation == conversation)
     if await connection.scalar(query) is None:
         raise NotFound("no such turn")
@@ -300,7 +310,7 @@ async def _save_evidence(
     await connection.execute(delete(evidence).where(evidence.c.turn == turn))
     stored = await stored_evidence(connection, shown)
     rows = [
-        evidence_row(turn, position, piece, n=numbers.get(piece.id), stored=piece.id in stored)
+        evidence_row(turn, position, piece, n=numbers.get(piece.id), stored=position in stored)
         for position, piece in enumerate(shown)
     ]
     if rows:

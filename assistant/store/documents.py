@@ -129,7 +129,7 @@ class SqlDocumentStore:
 
 def document_id(tenant: str, collection: str, uri: str) -> str:
     """The id of a document: the same whenever the same uri is read into the same collection."""
-    return "d" + hashlib.sha256(f"{tenant}\0{collection}\0{uri}".encode()).hexdigest()[:20]
+    return "d" + hashlib.sha256(f"{tenant}\0{collection}\0{uri}".encode(errors="surrogatepass")).hexdigest()[:20]
 
 
 def embedding_text(title: str, section: str, exact: str) -> str:

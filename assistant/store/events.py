@@ -29,6 +29,9 @@ MOST_EVENTS: Final = 1000
 """Events in one transaction; the rest waits for the next one."""
 
 
+_HIGHEST: Final = 2**63 - 1  # of a bigint column
+
+
 class TurnEnded(Refusal):
     """The turn has its turn.done event already; a second one is refused."""
 
@@ -70,7 +73,8 @@ class GroupCommitLog:
         """
         query = (
             select(events.c.seq, events.c.turn, events.c.at, events.c.type, events.c.d)
-            .where(events.c.conversation == conversation, events.c.seq > after, events.c.type.in_(sorted(EVENT_TYPES)))
+            .where(events.c.conversation == conversation, events.c.seq > max(0, min(after, _HIGHEST)))
+            .where(events.c.type.in_(sorted(EVENT_TYPES)))
             .order_by(events.c.seq)
             .limit(limit)
         )

@@ -11,6 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from assistant.core.access import Caller
+from assistant.core.text import without_unstorable
 from assistant.store.tables import document_access
 
 _AMONG: Final = {
@@ -24,9 +25,10 @@ def among(dialect: str, column: str, name: str) -> str:
     return _AMONG[dialect].format(column=column, name=name)
 
 
-def listed(dialect: str, values: Iterable[str | int]) -> Any:
-    """A list as the parameter of `among`."""
-    return sorted(values) if dialect == "postgresql" else orjson.dumps(sorted(values)).decode()
+def listed(dialect: str, values: Iterable[str]) -> Any:
+    """A list as the parameter of `among`; names that no database holds are left out, as nothing has them."""
+    names = sorted(value for value in values if without_unstorable(value) == value)
+    return names if dialect == "postgresql" else orjson.dumps(names).decode()
 
 
 def readable(dialect: str) -> str:

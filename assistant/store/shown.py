@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from sqlalchemy import Select, func, select
+import orjson
+from sqlalchemy import Select, func, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from assistant.codec import storable
 from assistant.core.access import Caller
 from assistant.core.conflicts import Conflict
 from assistant.core.evidence import Evidence, Passage
@@ -16,6 +18,8 @@ from assistant.errors import NotFound
 from assistant.store.rights import read_access
 from assistant.store.rows import AnyRow, conflict_of_row, evidence_of_row, source_of_row
 from assistant.store.tables import conflicts, document_versions, documents, evidence
+
+_HIGHEST: Final = 2**31 - 1  # of an integer column
 
 _EXACT: Final = func.coalesce(
     evidence.c.exact,
@@ -45,17 +49,41 @@ async def read_conflicts(connection: AsyncConnection, turn: str) -> list[Conflic
     return [conflict_of_row(row) for row in await connection.execute(query)]
 
 
-async def stored_evidence(connection: AsyncConnection, shown: Sequence[Evidence]) -> set[str]:
-    """The ids of the evidence whose text the store holds already, in the version it names."""
-    found: set[str] = set()
-    for piece in shown:
-        span = piece.span
-        query = select(func.substr(document_versions.c.text, span.start + 1, len(span))).where(
-            document_versions.c.document == piece.source.document, document_versions.c.number == piece.source.number
-        )
-        if await connection.scalar(query) == piece.exact:
-            found.add(piece.id)
-    return found
+async def stored_evidence(connection: AsyncConnection, shown: Sequence[Evidence]) -> set[int]:
+    """The positions of the evidence whose text the store holds already, in the version it names.
+
+    Raises BadInput for text that cannot be stored.
+    """
+    pieces = [
+        {
+            "position": position,
+            "document": storable(piece.source.document),
+            "number": piece.source.number,
+            "span_start": piece.span.start,
+            "size": len(piece.span),
+            "exact": storable(piece.exact),
+        }
+        for position, piece in enumerate(shown)
+    ]
+    query = _STORED[connection.dialect.name]
+    return set((await connection.scalars(query, {"shown": orjson.dumps(pieces).decode()})).all())
+
+
+_STORED: Final = {
+    "sqlite": text("""
+        SELECT json_extract(s.value, '$.position') FROM json_each(:shown) s
+        JOIN document_versions v ON v.document = json_extract(s.value, '$.document')
+            AND v.number = json_extract(s.value, '$.number')
+        WHERE json_extract(s.value, '$.exact') =
+            substr(v.text, json_extract(s.value, '$.span_start') + 1, json_extract(s.value, '$.size'))
+    """),
+    "postgresql": text("""
+        SELECT s.position FROM json_to_recordset(CAST(:shown AS json))
+            AS s(position int, document text, number int, span_start int, size int, exact text)
+        JOIN document_versions v ON v.document = s.document AND v.number = s.number
+        WHERE s.exact = substr(v.text, s.span_start + 1, s.size)
+    """),
+}
 
 
 async def read_past_passage(connection: AsyncConnection, caller: Caller, turn: str, n: int) -> tuple[Passage, str]:
@@ -64,7 +92,8 @@ async def read_past_passage(connection: AsyncConnection, caller: Caller, turn: s
     Raises NotFound when there is none or the caller may no longer read its document. The groups of the document as they
     are now decide; for a source outside the knowledge base, those it was found with.
     """
-    row = (await connection.execute(_shown(turn).where(evidence.c.n == n).limit(1))).one_or_none()
+    found = _shown(turn).where(evidence.c.n == n).limit(1)
+    row = (await connection.execute(found)).one_or_none() if 0 < n <= _HIGHEST else None
     if row is None:
         raise NotFound("no such citation")
     document = (await connection.execute(select(documents).where(documents.c.id == row.document))).one_or_none()

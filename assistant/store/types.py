@@ -90,6 +90,8 @@ class Terms(TypeDecorator[Sequence[str]]):
 
 
 def _lexeme(term: str, count: int) -> str:
+    if count == 1:
+        return f"'{term}'"  # no position counts as one, and makes the row a quarter smaller
     positions = ",".join(map(str, range(1, min(count, MOST_OCCURRENCES) + 1)))
     return f"'{term}':{positions}"
 

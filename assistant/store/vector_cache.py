@@ -16,6 +16,7 @@ from assistant.store.chunk_cache import Chunks, best
 
 _STATE: Final = "SELECT added, removed FROM index_changes WHERE name = 'vectors'"
 _NEW: Final = "SELECT chunk, vector FROM vectors WHERE embedder = ? AND change > ?"
+_COUNT: Final = "SELECT count(*) FROM vectors WHERE embedder = ?"
 _ALIVE: Final = "SELECT chunk FROM vectors WHERE embedder = ?"
 _PART: Final = 4096  # rows read at a time
 
@@ -86,18 +87,21 @@ class VectorCache:
             self._snapshot = Snapshot(old.chunks[rows], old.owners[rows], self._space)
 
     def _load_added(self, connection: sqlite3.Connection, chunks: Chunks) -> None:
+        (total,) = connection.execute(_COUNT, (self._embedder,)).fetchone()
         cursor = connection.execute(_NEW, (self._embedder, self._added))
         while rows := cursor.fetchmany(_PART):
             ids = np.array([id_ for id_, _ in rows], np.int64)
             matrix = np.frombuffer(b"".join(vector for _, vector in rows), "<f4").reshape(len(rows), -1)
             self._keep(~np.isin(self._snapshot.chunks, ids))  # a new vector replaces the old one of its chunk
-            self._append(ids, chunks.owners[chunks.rows(ids)], matrix)
+            self._append(ids, chunks.owners[chunks.rows(ids)], matrix, total)
 
-    def _append(self, ids: NDArray[np.int64], owners: NDArray[np.int32], matrix: Vectors) -> None:
+    def _append(self, ids: NDArray[np.int64], owners: NDArray[np.int32], matrix: Vectors, total: int) -> None:
+        """Write the rows behind the others, where no snapshot looks; move to a larger space when it is full."""
         old = self._snapshot
         before, after = len(old.chunks), len(old.chunks) + len(ids)
         if after > len(self._space):
-            space = np.empty((after + after // 4, matrix.shape[1]), np.float32)
+            room = max(total, after)
+            space = np.empty((room + room // 8, matrix.shape[1]), np.float32)
             space[:before] = old.matrix.reshape(before, matrix.shape[1])
             self._space = space
         self._space[before:after] = matrix

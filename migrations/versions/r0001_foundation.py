@@ -19,7 +19,7 @@ TERMS = sa.Text().with_variant(TSVECTOR(), "postgresql")
 FLOATS = sa.LargeBinary().with_variant(VECTOR(), "postgresql")
 
 POSTGRESQL = (
-    "CREATE INDEX ix_chunks_terms ON chunks USING gin (terms) WITH (fastupdate = off)",
+    "CREATE INDEX ix_chunks_terms ON chunks USING gin (terms)",
     # Vectors stay in their row as long as it fits a page: a search reads all of them.
     "ALTER TABLE vectors ALTER COLUMN vector SET STORAGE MAIN",
 )

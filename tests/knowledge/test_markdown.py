@@ -71,6 +71,28 @@ def test_chinese_lines_join_without_a_space_and_bold_marks_go() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("- **All staff: **Tell us.", "- All staff: Tell us."),
+        ("**为什么？**因为", "为什么？因为"),
+        ("请**务必（提前）**申请", "请务必（提前）申请"),
+        ("**bold *both* bold** end", "bold both bold end"),
+        ("***both*** end", "both end"),
+        ("**1. First** part", "1. First part"),
+    ],
+)
+def test_bold_as_people_write_it(source: str, expected: str) -> None:
+    assert text_of(source) == expected
+
+
+def test_indentation_after_a_lone_tag_is_no_code() -> None:
+    source = '<aside markdown="1">\n  <p>\n    By [her](http://a.b)\n  </p>\n</aside>\n\n    code *stays*\n'
+    page = parse(source.encode(), "x.md")
+    assert page.text == "By her\n\n    code *stays*".replace("    ", "")
+    assert [block.kind for block in page.blocks] == [Kind.PARAGRAPH, Kind.CODE]
+
+
 def test_html_inside_is_read_and_its_markdown_too() -> None:
     source = (
         '<aside markdown="1" class="quote">\n  <img src="a.png" alt="avatar">\n  See [this](http://a.b).\n</aside>\n\n'

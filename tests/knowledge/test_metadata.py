@@ -14,7 +14,7 @@ def test_scalars_stay_as_written() -> None:
     assert values == {"title": "Yes", "version": "1.10", "last_updated": "2024-10-01"}
 
 
-@pytest.mark.parametrize("text", ["- a\n- b", "a: [", "a: b: c", "[" * 2000, "x" * 70_000, "just text"])
+@pytest.mark.parametrize("text", ["- a\n- b", "a: [", "a: b: c", "[" * 600, "x" * 70_000, "just text"])
 def test_what_is_no_mapping_is_refused(text: str) -> None:
     with pytest.raises(BadDocument) as caught:
         load_yaml(text)

@@ -8,11 +8,12 @@ import pytest_asyncio
 from blockbuster import blockbuster_ctx
 
 from assistant.core.evidence import Authority
-from assistant.errors import NotFound
+from assistant.errors import BadDocument, NotFound
 from assistant.interfaces import DocumentDraft, StoredChunk, Vectors
 from assistant.knowledge import sync
 from assistant.knowledge.documents import Limits
 from assistant.knowledge.drafts import chunk_preview, parse_document
+from assistant.knowledge.folders import Sidecars, scan_folder
 from assistant.knowledge.metadata import Properties
 from assistant.knowledge.pool import ReaderPool
 from assistant.knowledge.sync import IngestOptions, Progress, Report, ingest
@@ -122,6 +123,23 @@ async def test_a_changed_sidecar_or_option_is_a_change(folder: Path, store: Memo
     given = IngestOptions(Properties(access=frozenset({"legal"})), ignore=options.ignore)
     assert counts(await run(folder, store, given))[:3] == (0, 1, 0)
     assert store.drafts["leave.md"].access == {"legal"}
+
+
+@pytest.mark.parametrize("name", ["leave.md.meta.yaml", "leave.meta.yaml", "leave.md.meta.yml", ".meta.yml"])
+def test_names_of_sidecars(folder: Path, name: str) -> None:
+    (folder / name).write_text("access: [hr]")
+    assert Sidecars(folder).of(folder / "leave.md") == Properties(access=frozenset({"hr"}))
+    assert name not in {found.uri for found in scan_folder(folder).files}
+
+
+@pytest.mark.parametrize("content", ["acess: [hr]", "- hr", "access: [", "\x00", "authority: supreme"])
+def test_a_sidecar_with_a_slip_is_refused_again_and_again(folder: Path, content: str) -> None:
+    (folder / ".meta.yaml").write_text(content)
+    sidecars = Sidecars(folder)
+    for name in ("leave.md", "pay/pay.md"):
+        with pytest.raises(BadDocument) as caught:
+            sidecars.of(folder / name)
+        assert caught.value.data["reason"] == "bad_metadata"
 
 
 @pytest.mark.asyncio(loop_scope="module")

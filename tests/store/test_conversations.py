@@ -330,3 +330,28 @@ async def test_conversations_are_listed_latest_first(store: Store) -> None:
     early = listed[1].created_at - timedelta(days=1)
     assert await store.conversations.conversations(ANN, before=early) == []
     assert listed[0].updated_at.utcoffset() == timedelta(0)
+
+
+async def test_hostile_ids_and_numbers_are_not_found(store: Store) -> None:
+    conversation = await _new(store)
+    await _begin(store, conversation)
+    for hostile in ("a\x00b", "\ud800", "' OR 1=1 --", "x" * 100_000, ""):
+        for call in (
+            store.conversations.open(ANN, hostile),
+            store.conversations.messages(ANN, hostile),
+            store.conversations.cited_passage(ANN, conversation, hostile, 1),
+        ):
+            with pytest.raises(NotFound):
+                await call
+    for number in (0, -1, 2**31, 10**30):
+        with pytest.raises(NotFound):
+            await store.conversations.cited_passage(ANN, conversation, "t1", number)
+    for after in (-5, 0, 10**30):
+        assert len(await store.events.read(conversation, after=after)) == (after < 1)
+
+
+async def test_a_group_that_no_database_holds_opens_nothing(store: Store) -> None:
+    await put(store, draft("Salaries.", access=["hr"]))
+    await put(store, draft("Open salaries.", "open.md"))
+    odd = replace(ANN, groups=frozenset({"everyone", "h\x00r", "\ud800", "hr' OR '1'='1"}))
+    assert [each.exact for each in await found_evidence(store, "salaries", odd)] == ["Open salaries."]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from datetime import date
 
@@ -119,3 +120,17 @@ async def test_a_megabyte_of_emoji_and_chinese_keeps_its_offsets(store: Store) -
     await put(store, large)
     assert await find(store, "年假") == ["😀年假二十天。"]
     assert await store.documents.version_text(LEAVE, 1) == text
+
+
+async def test_the_state_counts_what_can_be_found(store: Store) -> None:
+    await put(store, draft("One. Two.", "a.md"))
+    await put(store, draft("Three.", "b.md"))
+    await store.documents.delete("acme", "handbook", "b.md")
+    state = await store.state()
+    assert (state["documents"], state["chunks"]) == (1, 2)
+
+
+async def test_the_same_uri_read_in_twice_at_once_makes_two_versions(store: Store) -> None:
+    numbers = await asyncio.gather(put(store, draft("One.")), put(store, draft("Two.")))
+    assert sorted(numbers) == [1, 2]
+    assert len(await find(store, "one two")) == 1

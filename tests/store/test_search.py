@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,8 +17,10 @@ from assistant.core.text import Span
 from assistant.errors import BadInput
 from assistant.interfaces import ChunkDraft, DocumentDraft, Vectors
 from assistant.store import Store
+from assistant.store.chunk_cache import best, read_postings
 from assistant.store.passages import MOST_TERMS, search_terms
 from assistant.store.types import token
+from assistant.store.vector_cache import Snapshot
 from tests.store.filling import ANN, BOB, EVE, draft, find, put
 
 OPERATORS = [
@@ -211,6 +215,42 @@ async def test_vector_search_follows_every_change(store: Store) -> None:
     assert await found() == [three]
 
 
+async def test_a_right_that_is_withdrawn_counts_at_once(store: Store) -> None:
+    document = draft("Salaries.")
+    await put(store, document)
+    await _put_vectors(store, np.eye(1, 2, dtype=np.float32))
+    query = np.ones(2, np.float32)
+    assert len(await store.index.search_vectors("e", query, ANN, None, 9)) == 1
+    await put(store, replace(document, access=frozenset({"hr"})))
+    assert await store.index.search_vectors("e", query, ANN, None, 9) == []
+    assert len(await store.index.search_vectors("e", query, BOB, None, 9)) == 1
+
+
+async def test_many_searches_at_once_while_documents_come_in(store: Store) -> None:
+    async def read_in(number: int) -> None:
+        await put(store, draft(f"Leave number {number}.", f"{number}.md"))
+
+    async def search() -> int:
+        return len(await store.index.search_words(["leav"], ANN, None, 99))
+
+    counts = await asyncio.gather(*(call for n in range(10) for call in (read_in(n), search())))
+    assert all(count is None or count <= 10 for count in counts)
+    assert await search() == 10
+
+
+@given(st.lists(st.integers(1, 9), max_size=40).map(sorted))
+def test_postings_count_each_chunk(occurrences: list[int]) -> None:
+    postings = read_postings(",".join(map(str, occurrences)))
+    assert dict(zip(postings.chunks.tolist(), postings.frequencies.tolist(), strict=True)) == Counter(occurrences)
+
+
+@given(st.lists(st.sampled_from([0.5, 1.0, 1.5, 2.0]), max_size=30), st.integers(-1, 12))
+def test_the_best_are_the_first_of_all_in_order(scores: list[float], limit: int) -> None:
+    hits = best(np.arange(len(scores)), np.array(scores), limit)
+    order = sorted(range(len(scores)), key=lambda row: (-scores[row], row))
+    assert [hit.chunk for hit in hits] == order[: max(limit, 0)]
+
+
 async def test_another_process_sees_new_vectors(database_url: str) -> None:
     async with Store(database_url) as writer, Store(database_url) as reader:
         query = np.ones(2, np.float32)
@@ -223,8 +263,6 @@ async def test_another_process_sees_new_vectors(database_url: str) -> None:
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(["hr", "it", "everyone"]), max_size=2), st.integers(0, 2**32))
 def test_snapshot_search_is_exact(groups: list[str], seed: int) -> None:
-    from assistant.store.vector_cache import Snapshot
-
     rng = np.random.default_rng(seed)
     matrix = rng.standard_normal((50, 8)).astype(np.float32)
     owners = rng.integers(0, 3, 50).astype(np.int32)

@@ -13,37 +13,101 @@ function spanOf(answer, sentence) {
 
 export const DOCUMENTS = {
   leave: {
-    title: 'Annual leave policy', uri: 'hr/leave-policy.md', section: 'Annual leave policy > Entitlement > Full-time staff', version: 4, date: '2025-03-01', authority: 'high',
+    title: 'Annual leave policy',
+    uri: 'hr/leave-policy.md',
+    section: 'Annual leave policy > Entitlement > Full-time staff',
+    version: 4,
+    date: '2025-03-01',
+    authority: 'high',
     before: 'This policy applies to all staff with a permanent contract. It replaces the edition of 2022.\n\n',
     exact: 'Full-time employees receive 25 days of annual leave per calendar year, in addition to public holidays.',
-    after: ' Part-time employees receive a share in proportion to their working hours. Leave that is not taken by 31 March of the following year lapses, unless it could not be taken for reasons of illness.',
+    after:
+      ' Part-time employees receive a share in proportion to their working hours. Leave that is not taken by 31 March of the following year lapses, unless it could not be taken for reasons of illness.',
     state: 'unchanged',
   },
   handbook: {
-    title: 'Staff handbook', uri: 'https://intranet.example.com/handbook#leave', section: 'Time off', version: 2, date: '2022-06-15', authority: 'medium',
-    before: 'Time off matters. ', exact: 'Every full-time employee has 22 days of annual leave.', after: ' Talk to your manager before you book.',
+    title: 'Staff handbook',
+    uri: 'https://intranet.example.com/handbook#leave',
+    section: 'Time off',
+    version: 2,
+    date: '2022-06-15',
+    authority: 'medium',
+    before: 'Time off matters. ',
+    exact: 'Every full-time employee has 22 days of annual leave.',
+    after: ' Talk to your manager before you book.',
     state: 'changed',
   },
   carry: {
-    title: 'Carrying leave over', uri: 'hr/carry-over.pdf', section: 'Deadlines', version: 1, date: '2025-01-10', authority: 'high', page: 3,
+    title: 'Carrying leave over',
+    uri: 'hr/carry-over.pdf',
+    section: 'Deadlines',
+    version: 1,
+    date: '2025-01-10',
+    authority: 'high',
+    page: 3,
     before: 'Unused leave does not disappear at the end of the year. ',
-    exact: 'Up to 5 unused days may be carried over and must be taken by 31 March.', after: ' A request is not needed.', state: 'unchanged',
+    exact: 'Up to 5 unused days may be carried over and must be taken by 31 March.',
+    after: ' A request is not needed.',
+    state: 'unchanged',
   },
   travel: {
-    title: '差旅费管理办法', uri: 'finance/差旅费管理办法.docx', section: '第三章 住宿标准', version: 3, date: '2025-01-01', authority: 'high', page: 5,
-    before: '第十一条 员工出差应当按照规定的标准住宿。\n', exact: '第十二条 一线城市住宿费标准为每晚不超过600元，其他城市每晚不超过400元。', after: '\n第十三条 超出标准的部分由个人承担，确有特殊情况的须事先书面报批。', state: 'unchanged',
+    title: '差旅费管理办法',
+    uri: 'finance/差旅费管理办法.docx',
+    section: '第三章 住宿标准',
+    version: 3,
+    date: '2025-01-01',
+    authority: 'high',
+    page: 5,
+    before: '第十一条 员工出差应当按照规定的标准住宿。\n',
+    exact: '第十二条 一线城市住宿费标准为每晚不超过600元，其他城市每晚不超过400元。',
+    after: '\n第十三条 超出标准的部分由个人承担，确有特殊情况的须事先书面报批。',
+    state: 'unchanged',
   },
 };
 
 const evidence = (id, n, score, more = {}) => {
   const { title, uri, section, date, authority } = DOCUMENTS[id];
-  return { id, n, title, uri, section, date, authority, score, tokens: 90 + n * 37, conflicts: [], preferred: null, flags: [], ...more };
+  return {
+    id,
+    n,
+    title,
+    uri,
+    section,
+    date,
+    authority,
+    score,
+    tokens: 90 + n * 37,
+    conflicts: [],
+    preferred: null,
+    flags: [],
+    ...more,
+  };
 };
 
 const cite = (answer, n, id, sentence, verdict = 'supported') => {
   const { title, uri, section, version, date, authority, exact, page = null } = DOCUMENTS[id];
-  const source = { document: id, version, sha256: '0'.repeat(64), title, uri, section, start: 100, end: 100 + points(exact), exact, page, date, authority };
-  return { n, ...spanOf(answer, sentence), verdict, score: verdict === 'supported' ? 0.93 : 0.61, evidence: id, source };
+  const source = {
+    document: id,
+    version,
+    sha256: '0'.repeat(64),
+    title,
+    uri,
+    section,
+    start: 100,
+    end: 100 + points(exact),
+    exact,
+    page,
+    date,
+    authority,
+  };
+  return {
+    n,
+    ...spanOf(answer, sentence),
+    verdict,
+    score: verdict === 'supported' ? 0.93 : 0.61,
+    evidence: id,
+    source,
+  };
 };
 
 const leave = `Full-time employees get **25 days of annual leave** per calendar year, in addition to public holidays. 🌴
@@ -70,15 +134,29 @@ const travel = `根据《差旅费管理办法》，**住宿费标准如下：**
 
 const SCENES = [
   {
-    match: /[\u4e00-\u9fff]/, answer: travel, language: 'zh', mode: 'simple_summarize', reason: 'All evidence fits into one prompt.', code: 'fits',
+    match: /[\u4e00-\u9fff]/,
+    answer: travel,
+    language: 'zh',
+    mode: 'simple_summarize',
+    reason: 'All evidence fits into one prompt.',
+    code: 'fits',
     standalone: '一线城市出差的住宿费标准是多少？',
     evidence: [evidence('travel', 1, 0.91)],
-    citations: [cite(travel, 1, 'travel', '**住宿费标准如下：**一线城市每晚不超过600元，其他城市每晚不超过400元。'), cite(travel, 1, 'travel', '超出标准的部分由个人承担。'), cite(travel, 1, 'travel', '2. 确有特殊情况的，须事先书面报批。', 'partial')],
+    citations: [
+      cite(travel, 1, 'travel', '**住宿费标准如下：**一线城市每晚不超过600元，其他城市每晚不超过400元。'),
+      cite(travel, 1, 'travel', '超出标准的部分由个人承担。'),
+      cite(travel, 1, 'travel', '2. 确有特殊情况的，须事先书面报批。', 'partial'),
+    ],
     unsupported: [{ ...spanOf(travel, '报销须在返回后三天内完成。'), verdict: 'unsupported', score: 0.12 }],
     conflicts: [],
   },
   {
-    match: /./, answer: leave, language: 'en', mode: 'compact', reason: 'The question needs all of the evidence, which is more than one prompt holds.', code: 'needs_all',
+    match: /./,
+    answer: leave,
+    language: 'en',
+    mode: 'compact',
+    reason: 'The question needs all of the evidence, which is more than one prompt holds.',
+    code: 'needs_all',
     standalone: 'How many days of annual leave do full-time employees get, and what happens to unused days?',
     evidence: [
       evidence('leave', 1, 0.94, { conflicts: ['handbook'], preferred: true }),
@@ -86,21 +164,56 @@ const SCENES = [
       evidence('handbook', 2, 0.81, { conflicts: ['leave'], preferred: false, flags: ['instruction'] }),
     ],
     citations: [
-      cite(leave, 1, 'leave', 'Full-time employees get **25 days of annual leave** per calendar year, in addition to public holidays.'),
-      cite(leave, 2, 'handbook', 'Full-time employees get **25 days of annual leave** per calendar year, in addition to public holidays.', 'contradicted'),
+      cite(
+        leave,
+        1,
+        'leave',
+        'Full-time employees get **25 days of annual leave** per calendar year, in addition to public holidays.',
+      ),
+      cite(
+        leave,
+        2,
+        'handbook',
+        'Full-time employees get **25 days of annual leave** per calendar year, in addition to public holidays.',
+        'contradicted',
+      ),
       cite(leave, 1, 'leave', '| Full time | 25 |'),
       cite(leave, 1, 'leave', '| Part time | in proportion to working hours |', 'partial'),
       cite(leave, 3, 'carry', '- Up to 5 unused days may be carried over.'),
       cite(leave, 3, 'carry', '- They must be taken by **31 March**.'),
     ],
-    unsupported: [{ ...spanOf(leave, '- Days from earlier years are paid out in December.'), verdict: 'unsupported', score: 0.08 }],
-    conflicts: [{
-      topic: 'Days of annual leave for full-time staff', kind: 'number', resolution: 'newer', note: '25 days / 22 days', followed: 'preferred',
-      sides: [
-        { evidence: 'leave', n: 1, claim: DOCUMENTS.leave.exact, title: DOCUMENTS.leave.title, date: DOCUMENTS.leave.date, authority: 'high', preferred: true },
-        { evidence: 'handbook', n: 2, claim: DOCUMENTS.handbook.exact, title: DOCUMENTS.handbook.title, date: DOCUMENTS.handbook.date, authority: 'medium', preferred: false },
-      ],
-    }],
+    unsupported: [
+      { ...spanOf(leave, '- Days from earlier years are paid out in December.'), verdict: 'unsupported', score: 0.08 },
+    ],
+    conflicts: [
+      {
+        topic: 'Days of annual leave for full-time staff',
+        kind: 'number',
+        resolution: 'newer',
+        note: '25 days / 22 days',
+        followed: 'preferred',
+        sides: [
+          {
+            evidence: 'leave',
+            n: 1,
+            claim: DOCUMENTS.leave.exact,
+            title: DOCUMENTS.leave.title,
+            date: DOCUMENTS.leave.date,
+            authority: 'high',
+            preferred: true,
+          },
+          {
+            evidence: 'handbook',
+            n: 2,
+            claim: DOCUMENTS.handbook.exact,
+            title: DOCUMENTS.handbook.title,
+            date: DOCUMENTS.handbook.date,
+            authority: 'medium',
+            preferred: false,
+          },
+        ],
+      },
+    ],
   },
 ];
 
@@ -111,17 +224,32 @@ export function* eventsOf(turn, clientId, question, model) {
   const scene = sceneOf(question);
   yield ['turn.accepted', { turn, client_id: clientId, text: question, by: 'u1' }, 0];
   yield ['turn.progress', { stage: 'search', done: null, total: null }, 250];
-  yield ['turn.plan', {
-    standalone: scene.standalone, mode: scene.mode, reason: scene.reason, reason_code: scene.code, language: scene.language, searched: [scene.standalone],
-    budget: {
-      window: 8192, system: 268, history: 910, evidence: 2460, question: 42, output: 1500, margin: 410,
-      dropped: [
-        { kind: 'history', ref: 'turn 2', tokens: 640, reason: 'no_room' },
-        { kind: 'evidence', ref: 'Holiday calendar 2019', tokens: 388, reason: 'no_room' },
-      ],
+  yield [
+    'turn.plan',
+    {
+      standalone: scene.standalone,
+      mode: scene.mode,
+      reason: scene.reason,
+      reason_code: scene.code,
+      language: scene.language,
+      searched: [scene.standalone],
+      budget: {
+        window: 8192,
+        system: 268,
+        history: 910,
+        evidence: 2460,
+        question: 42,
+        output: 1500,
+        margin: 410,
+        dropped: [
+          { kind: 'history', ref: 'turn 2', tokens: 640, reason: 'no_room' },
+          { kind: 'evidence', ref: 'Holiday calendar 2019', tokens: 388, reason: 'no_room' },
+        ],
+      },
+      evidence: scene.evidence,
     },
-    evidence: scene.evidence,
-  }, 200];
+    200,
+  ];
   yield ['turn.progress', { stage: 'read', done: 2, total: 3 }, 250];
   yield ['answer.start', { model, prompt: 'p1' }, 100];
   const { answer } = scene;
@@ -133,6 +261,19 @@ export function* eventsOf(turn, clientId, question, model) {
   yield ['answer.done', { length: off, sha256: createHash('sha256').update(answer).digest('hex'), finish: 'stop' }, 0];
   yield ['citations', { status: 'partial', items: scene.citations, unsupported: scene.unsupported, agreement: 4 }, 350];
   if (scene.conflicts.length) yield ['conflicts', { items: scene.conflicts }, 0];
-  yield ['turn.usage', { calls: 1, tokens_in: 3680, tokens_out: 212, tokens_cached: 1024, cost: 0.0021, ms_first_token: 480, ms_answer: 2900, ms_citations: 3240 }, 0];
+  yield [
+    'turn.usage',
+    {
+      calls: 1,
+      tokens_in: 3680,
+      tokens_out: 212,
+      tokens_cached: 1024,
+      cost: 0.0021,
+      ms_first_token: 480,
+      ms_answer: 2900,
+      ms_citations: 3240,
+    },
+    0,
+  ];
   yield ['turn.done', { status: 'completed', error: null, audit_id: 'a-000042', record_hash: 'f'.repeat(64) }, 0];
 }

@@ -17,7 +17,11 @@ const ROOT = fileURLToPath(new URL('../../assistant/web/', import.meta.url));
 const CSP =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; " +
   "form-action 'none'; frame-ancestors 'self'; require-trusted-types-for 'script'; trusted-types lit-html";
-const TYPES = { html: 'text/html; charset=utf-8', js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' };
+const TYPES = {
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+};
 
 /** Another page with loud styles of its own and the launcher, at /portal.html. */
 const PORTAL = `<!doctype html><meta charset="utf-8"><title>Portal</title>
@@ -33,7 +37,15 @@ const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 function session(id) {
   const known = sessions.get(id);
   if (known) return known;
-  const fresh = { id, title: '', log: [], live: new Set(), cancelled: new Set(), started: new Map(), at: new Date().toISOString() };
+  const fresh = {
+    id,
+    title: '',
+    log: [],
+    live: new Set(),
+    cancelled: new Set(),
+    started: new Map(),
+    at: new Date().toISOString(),
+  };
   sessions.set(id, fresh);
   return fresh;
 }
@@ -54,7 +66,11 @@ async function run(s, turn, id, text, drop) {
     if (s.cancelled.has(turn) && type === 'answer.delta') {
       const so = deltas.join('');
       publish(s, turn, 'answer.delta', d);
-      publish(s, turn, 'answer.done', { length: [...so].length, sha256: createHash('sha256').update(so).digest('hex'), finish: 'cancelled' });
+      publish(s, turn, 'answer.done', {
+        length: [...so].length,
+        sha256: createHash('sha256').update(so).digest('hex'),
+        finish: 'cancelled',
+      });
       publish(s, turn, 'turn.done', { status: 'cancelled', error: null, audit_id: null, record_hash: null });
       return;
     }
@@ -65,7 +81,23 @@ async function run(s, turn, id, text, drop) {
 
 // ---- REST -----------------------------------------------------------------------------------------------------------
 
-const NEW = { question: '', text: '', status: 'running', stage: 'accepted', finish: null, sha256: null, model: null, prompt: null, error: null, plan: null, citations: null, conflicts: null, usage: null, audit_id: null, record_hash: null };
+const NEW = {
+  question: '',
+  text: '',
+  status: 'running',
+  stage: 'accepted',
+  finish: null,
+  sha256: null,
+  model: null,
+  prompt: null,
+  error: null,
+  plan: null,
+  citations: null,
+  conflicts: null,
+  usage: null,
+  audit_id: null,
+  record_hash: null,
+};
 
 function fold(log) {
   const turns = new Map();
@@ -87,17 +119,40 @@ function fold(log) {
 
 function api(path) {
   if (path === '/api/config') {
-    const examples = ['How many days of annual leave do I get?', 'What happens to leave I do not take?', '一线城市出差的住宿标准是多少？', 'Who approves a remote working request?'];
-    return { model: MODEL, title: 'Company assistant', examples, collections: ['hr', 'finance'], languages: ['en', 'zh'] };
+    const examples = [
+      'How many days of annual leave do I get?',
+      'What happens to leave I do not take?',
+      '一线城市出差的住宿标准是多少？',
+      'Who approves a remote working request?',
+    ];
+    return {
+      model: MODEL,
+      title: 'Company assistant',
+      examples,
+      collections: ['hr', 'finance'],
+      languages: ['en', 'zh'],
+    };
   }
   if (path === '/api/sessions') {
-    return { sessions: [...sessions.values()].reverse().map(({ id, title, at, started }) => ({ session_id: id, title, created_at: at, updated_at: at, turns: started.size })) };
+    return {
+      sessions: [...sessions.values()]
+        .reverse()
+        .map(({ id, title, at, started }) => ({
+          session_id: id,
+          title,
+          created_at: at,
+          updated_at: at,
+          turns: started.size,
+        })),
+    };
   }
   const [, id, turn, n] = /^\/api\/sessions\/([^/]+)(?:\/turns\/([^/]+)\/citations\/(\d+))?$/.exec(path) ?? [];
   const s = sessions.get(id);
   if (!s) return null;
   if (!turn) return { session_id: id, epoch: EPOCH, as_of_seq: s.log.length, turns: fold(s.log) };
-  const cited = s.log.find((f) => f.turn === turn && f.type === 'citations')?.d.items.find((item) => item.n === Number(n));
+  const cited = s.log
+    .find((f) => f.turn === turn && f.type === 'citations')
+    ?.d.items.find((item) => item.n === Number(n));
   return cited ? { page: null, ...DOCUMENTS[cited.evidence] } : null;
 }
 
@@ -115,7 +170,11 @@ const server = createServer(async (request, response) => {
   try {
     const name = path === '/' ? 'index.html' : path.slice(1).replaceAll('..', '');
     const body = await readFile(ROOT + name);
-    response.writeHead(200, { 'Content-Type': TYPES[name.split('.').pop()] ?? 'application/octet-stream', 'Content-Security-Policy': CSP, 'X-Content-Type-Options': 'nosniff' });
+    response.writeHead(200, {
+      'Content-Type': TYPES[name.split('.').pop()] ?? 'application/octet-stream',
+      'Content-Security-Policy': CSP,
+      'X-Content-Type-Options': 'nosniff',
+    });
     response.end(body);
   } catch {
     response.writeHead(404).end();
@@ -125,8 +184,12 @@ const server = createServer(async (request, response) => {
 // ---- WebSocket (RFC 6455), text frames only ---------------------------------------------------------------------------
 
 server.on('upgrade', (request, socket) => {
-  const accept = createHash('sha1').update(`${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
-  socket.write(`HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\nSec-WebSocket-Protocol: assistant.v1\r\n\r\n`);
+  const accept = createHash('sha1')
+    .update(`${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
+    .digest('base64');
+  socket.write(
+    `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\nSec-WebSocket-Protocol: assistant.v1\r\n\r\n`,
+  );
   let current = null;
   const send = (value) => socket.writable && socket.write(encode(JSON.stringify(value)));
   const drop = () => socket.destroy();
@@ -145,7 +208,10 @@ server.on('upgrade', (request, socket) => {
 
 function encode(text) {
   const body = Buffer.from(text);
-  const head = body.length < 126 ? Buffer.from([0x81, body.length]) : Buffer.from([0x81, 126, body.length >> 8, body.length & 255]);
+  const head =
+    body.length < 126
+      ? Buffer.from([0x81, body.length])
+      : Buffer.from([0x81, 126, body.length >> 8, body.length & 255]);
   return Buffer.concat([head, body]);
 }
 
@@ -165,7 +231,17 @@ function handle({ type, id, d }, s, send, drop) {
     const opened = session(d.session_id ?? randomUUID());
     const after = d.resume?.epoch === EPOCH ? d.resume.seq : opened.log.length;
     const missed = opened.log.slice(after);
-    send(frame('session.ready', opened.id, { session_id: opened.id, epoch: EPOCH, head_seq: opened.log.length, recovered: Boolean(d.resume), replay_count: missed.length, heartbeat_ms: 20000, auth_expires_at: null }));
+    send(
+      frame('session.ready', opened.id, {
+        session_id: opened.id,
+        epoch: EPOCH,
+        head_seq: opened.log.length,
+        recovered: Boolean(d.resume),
+        replay_count: missed.length,
+        heartbeat_ms: 20000,
+        auth_expires_at: null,
+      }),
+    );
     missed.forEach(send);
     send(frame('replay.done', opened.id, { head_seq: opened.log.length }));
     opened.live.add(send);

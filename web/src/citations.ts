@@ -154,7 +154,17 @@ type Anything = Token & {
 };
 
 function shapeOf(token: Token): string {
-  const { type, href = '', depth = '', start = '', lang = '', text = '', items = [], header = [], rows = [] } = token as Anything;
+  const {
+    type,
+    href = '',
+    depth = '',
+    start = '',
+    lang = '',
+    text = '',
+    items = [],
+    header = [],
+    rows = [],
+  } = token as Anything;
   const inner = ('tokens' in token && token.tokens) || [];
   if (type === 'space') return '';
   if (type === 'text' && !inner.length) return bare(token.raw);

@@ -30,9 +30,7 @@ export interface Environment {
 }
 
 export type Link =
-  | { kind: 'idle' | 'connecting' | 'live' }
-  | { kind: 'waiting'; ms: number }
-  | { kind: 'closed'; code: number };
+  { kind: 'idle' | 'connecting' | 'live' } | { kind: 'waiting'; ms: number } | { kind: 'closed'; code: number };
 
 export interface Ask {
   text: string;

@@ -147,15 +147,32 @@ function heading(token: Tokens.Heading, pen: Pen): TemplateResult {
 
 function list(token: Tokens.List, pen: Pen, depth: number): TemplateResult {
   const items = token.items.map((item) => html`<li>${blocks(item.tokens, pen, depth)}</li>`);
-  return token.ordered ? html`<ol start=${Number(token.start) || 1}>${items}</ol>` : html`<ul>${items}</ul>`;
+  return token.ordered
+    ? html`<ol start=${Number(token.start) || 1}>
+        ${items}
+      </ol>`
+    : html`<ul>
+        ${items}
+      </ul>`;
 }
 
 function table(token: Tokens.Table, pen: Pen): TemplateResult {
   const head = token.header.map((cell) => html`<th scope="col" class=${side(cell)}>${inlines(cell.tokens, pen)}</th>`);
   const row = (cells: Tokens.TableCell[]): TemplateResult =>
-    html`<tr>${cells.map((cell) => html`<td class=${side(cell)}>${inlines(cell.tokens, pen)}</td>`)}</tr>`;
+    html`<tr>
+      ${cells.map((cell) => html`<td class=${side(cell)}>${inlines(cell.tokens, pen)}</td>`)}
+    </tr>`;
   return html`<div class="wide" tabindex="0">
-    <table><thead><tr>${head}</tr></thead><tbody>${token.rows.map(row)}</tbody></table>
+    <table>
+      <thead>
+        <tr>
+          ${head}
+        </tr>
+      </thead>
+      <tbody>
+        ${token.rows.map(row)}
+      </tbody>
+    </table>
   </div>`;
 }
 

@@ -4,3 +4,7 @@ export const withoutMarkup = (text: string): string =>
     .replace(/[*_`]+/g, '')
     .replace(/[|#]+|^ *(?:[-+>]|\d+[.)]) /gm, ' ')
     .trim();
+
+/** The words of a stretch of an answer, given in code points. */
+export const excerpt = (answer: string, { start, end }: { start: number; end: number }): string =>
+  withoutMarkup([...answer].slice(start, end).join(''));

@@ -3,14 +3,28 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import type { CitedPassage } from '../src/api';
 import { AssistantChat } from '../src/components/chat';
+import { Finished } from '../src/components/finished';
 import { partsOf } from '../src/components/plan';
 import { endOf, locate, startOf } from '../src/components/source';
 import '../src/components/turn';
 import { Memory } from '../src/memory';
+import type { TurnState } from '../src/reducer';
 import { FakeSocket } from './fake';
 import { frame, numbered, ready, turnEvents } from './transcript';
 
-const PASSAGE: CitedPassage = { title: 'T', uri: 'u', section: '', page: null, version: 1, date: null, authority: 'high', before: 'One. Two. ', exact: 'Three. Four.', after: ' Five.', state: 'unchanged' };
+const PASSAGE: CitedPassage = {
+  title: 'T',
+  uri: 'u',
+  section: '',
+  page: null,
+  version: 1,
+  date: null,
+  authority: 'high',
+  before: 'One. Two. ',
+  exact: 'Three. Four.',
+  after: ' Five.',
+  state: 'unchanged',
+};
 
 describe('the quoted passage', () => {
   it('is the quote of this sentence when it lies inside what was loaded', () => {
@@ -19,7 +33,8 @@ describe('the quoted passage', () => {
   });
 
   it('is the loaded passage when the quote is not there or empty', () => {
-    for (const exact of ['Six.', '']) expect(locate(PASSAGE, exact)).toEqual({ before: 'One. Two. ', exact: 'Three. Four.', after: ' Five.' });
+    for (const exact of ['Six.', ''])
+      expect(locate(PASSAGE, exact)).toEqual({ before: 'One. Two. ', exact: 'Three. Four.', after: ' Five.' });
   });
 });
 
@@ -42,11 +57,34 @@ describe('the surroundings of a quote', () => {
 
 describe('the budget', () => {
   it('adds up to the window with what is free, and never shows less than nothing', () => {
-    const budget = { window: 100, system: 10, history: 0, evidence: 40, question: 5, output: 20, margin: 5, dropped: [] };
+    const budget = {
+      window: 100,
+      system: 10,
+      history: 0,
+      evidence: 40,
+      question: 5,
+      output: 20,
+      margin: 5,
+      dropped: [],
+    };
     const parts = partsOf(budget);
     expect(parts.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(100);
     expect(parts.map(({ part }) => part)).toEqual(['system', 'evidence', 'question', 'output', 'margin', 'free']);
     expect(partsOf({ ...budget, window: 10 }).map(({ part }) => part)).not.toContain('free');
+  });
+});
+
+describe('finished answers', () => {
+  const turn = (id: string, status: string): TurnState => ({ turn: id, status }) as TurnState;
+  const ids = (turns: TurnState[]): string[] => turns.map(({ turn: id }) => id);
+
+  it('are news once, also when they came in one piece, and not when they were there before', () => {
+    const finished = new Finished();
+    expect(finished.take([turn('old', 'completed'), turn('open', 'running')], false)).toEqual([]);
+    expect(
+      ids(finished.take([turn('old', 'completed'), turn('open', 'completed'), turn('fast', 'failed')], true)),
+    ).toEqual(['open', 'fast']);
+    expect(finished.take([turn('open', 'completed'), turn('fast', 'failed')], true)).toEqual([]);
   });
 });
 
@@ -85,15 +123,22 @@ describe('the chat', () => {
 
   /** A chat on the page whose server is this test. */
   async function open(): Promise<AssistantChat> {
-    vi.stubGlobal('WebSocket', class extends FakeSocket {
-      constructor() {
-        super();
-        socket = this;
-      }
-    });
+    vi.stubGlobal(
+      'WebSocket',
+      class extends FakeSocket {
+        constructor() {
+          super();
+          socket = this;
+        }
+      },
+    );
     const bodies: Record<string, unknown> = {
       '/api/config': { model: 'extractive', title: 'Desk', examples: ['Example?'], collections: [], languages: ['en'] },
-      '/api/sessions': { sessions: [{ session_id: 's0', title: 'Old one', created_at: '2020-01-01', updated_at: '2020-01-01', turns: 1 }] },
+      '/api/sessions': {
+        sessions: [
+          { session_id: 's0', title: 'Old one', created_at: '2020-01-01', updated_at: '2020-01-01', turns: 1 },
+        ],
+      },
     };
     vi.stubGlobal('fetch', (url: string) => {
       const body = bodies[new URL(url).pathname];

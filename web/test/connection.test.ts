@@ -26,7 +26,12 @@ describe('opening', () => {
     expect(world.sockets).toEqual([]);
     world.connection.warm();
     const socket = await world.accept();
-    expect(socket.sent[0]).toEqual({ v: 1, type: 'session.open', id: 'id1', d: { token: 'tok', client: { name: 'test', version: '1' }, locale: 'en' } });
+    expect(socket.sent[0]).toEqual({
+      v: 1,
+      type: 'session.open',
+      id: 'id1',
+      d: { token: 'tok', client: { name: 'test', version: '1' }, locale: 'en' },
+    });
     expect(world.connection.state.sessionId).toBe(SID);
     expect(world.connection.link.kind).toBe('live');
     expect(world.snapshots).toEqual([]);
@@ -35,7 +40,10 @@ describe('opening', () => {
   it('loads the snapshot of a known conversation first, then resumes after it', async () => {
     const world = await live();
     expect(world.snapshots).toEqual([SID]);
-    expect(world.socket.of('session.open')[0]!.d).toMatchObject({ session_id: SID, resume: { epoch: 'e1', seq: TURN.length } });
+    expect(world.socket.of('session.open')[0]!.d).toMatchObject({
+      session_id: SID,
+      resume: { epoch: 'e1', seq: TURN.length },
+    });
     expect(world.connection.state.turns[0]!.text).toBe('one two three');
   });
 
@@ -57,7 +65,14 @@ describe('opening', () => {
     world.connection.open('gone');
     await world.pass(0);
     world.socket.onopen?.();
-    world.socket.say(frame('error', { code: 'not_found', message_key: 'not_found', retryable: false, ref_id: world.socket.sent[0]!.id }));
+    world.socket.say(
+      frame('error', {
+        code: 'not_found',
+        message_key: 'not_found',
+        retryable: false,
+        ref_id: world.socket.sent[0]!.id,
+      }),
+    );
     await world.pass(0);
     expect(world.connection.link.kind).toBe('idle');
     world.connection.warm();
@@ -253,7 +268,16 @@ describe('repair', () => {
     world.socket.say(TURN[4]!);
     await world.pass(0);
     world.socket.onopen?.();
-    world.socket.say(frame('session.ready', { session_id: SID, epoch: 'e1', head_seq: 5, recovered: true, replay_count: 1, heartbeat_ms: 1000 }));
+    world.socket.say(
+      frame('session.ready', {
+        session_id: SID,
+        epoch: 'e1',
+        head_seq: 5,
+        recovered: true,
+        replay_count: 1,
+        heartbeat_ms: 1000,
+      }),
+    );
     world.log = TURN;
     world.socket.say(TURN[4]!);
     await world.pass(0);
@@ -269,7 +293,14 @@ describe('repair', () => {
     await world.pass(1000);
     world.socket.onopen?.();
     world.socket.say(
-      frame('session.ready', { session_id: SID, epoch: 'e2', head_seq: 6, recovered: false, replay_count: 0, heartbeat_ms: 1000 }),
+      frame('session.ready', {
+        session_id: SID,
+        epoch: 'e2',
+        head_seq: 6,
+        recovered: false,
+        replay_count: 0,
+        heartbeat_ms: 1000,
+      }),
       frame('replay.done', { head_seq: 6 }),
       ...TURN.slice(6),
     );
@@ -282,7 +313,9 @@ describe('repair', () => {
   it('loads the snapshot when the text does not have the hash', async () => {
     const world = await live([]);
     world.log = TURN;
-    const spoilt = TURN.map((f) => (f.type === 'answer.delta' ? { ...f, d: { ...f.d, text: f.d.text.toUpperCase() } } : f));
+    const spoilt = TURN.map((f) =>
+      f.type === 'answer.delta' ? { ...f, d: { ...f.d, text: f.d.text.toUpperCase() } } : f,
+    );
     world.socket.say(...spoilt);
     await world.pass(0);
     expect(world.connection.state.turns[0]!.text).toBe('one two three');
@@ -315,7 +348,9 @@ describe('repair', () => {
         await world.pass(0);
         const { seq, need, turns } = world.connection.state;
         expect({ seq, need }).toEqual({ seq: TURN.length, need: null });
-        expect(turns.map(({ progress: _p, ...turn }) => turn)).toEqual(end.turns.map(({ progress: _p, ...turn }) => turn));
+        expect(turns.map(({ progress: _p, ...turn }) => turn)).toEqual(
+          end.turns.map(({ progress: _p, ...turn }) => turn),
+        );
       }),
       { numRuns: 60 },
     );

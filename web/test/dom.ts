@@ -16,13 +16,42 @@ export function span(answer: string, sentence: string): { start: number; end: nu
   return { start, end: start + points(sentence) };
 }
 
-const SOURCE = { document: 'd', version: 1, sha256: '', title: 'T', uri: 'u', section: '', start: 0, end: 1, exact: 'x', page: null, date: null, authority: 'high' } as const;
+const SOURCE = {
+  document: 'd',
+  version: 1,
+  sha256: '',
+  title: 'T',
+  uri: 'u',
+  section: '',
+  start: 0,
+  end: 1,
+  exact: 'x',
+  page: null,
+  date: null,
+  authority: 'high',
+} as const;
 
-export const cite = (n: number, at: { start: number; end: number }): Citation => ({ n, ...at, verdict: 'supported', score: 1, evidence: `e${n}`, source: SOURCE });
+export const cite = (n: number, at: { start: number; end: number }): Citation => ({
+  n,
+  ...at,
+  verdict: 'supported',
+  score: 1,
+  evidence: `e${n}`,
+  source: SOURCE,
+});
 
-export const doubt = (at: { start: number; end: number }): SentenceVerdict => ({ ...at, verdict: 'unsupported', score: 0 });
+export const doubt = (at: { start: number; end: number }): SentenceVerdict => ({
+  ...at,
+  verdict: 'unsupported',
+  score: 0,
+});
 
-const added = (items: Citation[], unsupported: SentenceVerdict[]): CitationsAdded => ({ status: 'partial', items, unsupported, agreement: null });
+const added = (items: Citation[], unsupported: SentenceVerdict[]): CitationsAdded => ({
+  status: 'partial',
+  items,
+  unsupported,
+  agreement: null,
+});
 
 /** Buttons as `[n]`, text without support as <s>. */
 const PAINTER: SpanPainter = {
@@ -51,7 +80,9 @@ function flat(value: unknown): string {
     const { strings, values } = value as unknown as { strings: string[]; values: unknown[] };
     return strings.map((part, i) => part + flat(values[i])).join('');
   }
-  return typeof value === 'string' || typeof value === 'number' ? String(value).replace(/&/g, '&amp;').replace(/</g, '&lt;') : '';
+  return typeof value === 'string' || typeof value === 'number'
+    ? String(value).replace(/&/g, '&amp;').replace(/</g, '&lt;')
+    : '';
 }
 
 /** What is left without buttons, the lines that only hold buttons, and painted stretches. */

@@ -49,7 +49,12 @@ export class World implements Environment {
   private timers: Timer[] = [];
   private ids = 0;
 
-  connection = new Connection(this, { name: 'test', version: '1' }, () => 'en', () => undefined);
+  connection = new Connection(
+    this,
+    { name: 'test', version: '1' },
+    () => 'en',
+    () => undefined,
+  );
 
   connect(): FakeSocket {
     const socket = new FakeSocket();
@@ -61,7 +66,12 @@ export class World implements Environment {
     this.snapshots.push(session);
     if (this.snapshotStatus !== 200) return Promise.reject(new ApiError(this.snapshotStatus, '/'));
     const { turns } = this.log.reduce<typeof EMPTY>(reduce, EMPTY);
-    const whole = { session_id: session, epoch: this.epoch, as_of_seq: this.log.length, turns: turns.map((message) => ({ turn: message.turn, message })) };
+    const whole = {
+      session_id: session,
+      epoch: this.epoch,
+      as_of_seq: this.log.length,
+      turns: turns.map((message) => ({ turn: message.turn, message })),
+    };
     return Promise.resolve(JSON.parse(JSON.stringify(whole)) as Snapshot);
   }
 
@@ -122,7 +132,16 @@ export class World implements Environment {
     const whole = !resume || resume.epoch === this.epoch;
     const missed = resume && whole ? this.log.slice(resume.seq) : [];
     socket.say(
-      frame('session.ready', { session_id: SID, epoch: this.epoch, head_seq: this.log.length, recovered: whole, replay_count: missed.length, heartbeat_ms: 20_000, auth_expires_at: null, ...more }),
+      frame('session.ready', {
+        session_id: SID,
+        epoch: this.epoch,
+        head_seq: this.log.length,
+        recovered: whole,
+        replay_count: missed.length,
+        heartbeat_ms: 20_000,
+        auth_expires_at: null,
+        ...more,
+      }),
       ...missed,
       frame('replay.done', { head_seq: this.log.length }),
     );

@@ -13,7 +13,9 @@ const names = existsSync(FOLDER) ? readdirSync(FOLDER).filter((name) => name.end
 
 /** A line holds a frame, or an object with one under `frame`; frames of the client are passed by. */
 function frames(name: string): Frame[] {
-  const lines = readFileSync(resolve(FOLDER, name), 'utf8').split('\n').filter((line) => line.trim());
+  const lines = readFileSync(resolve(FOLDER, name), 'utf8')
+    .split('\n')
+    .filter((line) => line.trim());
   return lines.flatMap((line) => {
     const value = JSON.parse(line) as { frame?: unknown };
     const frame = decode(JSON.stringify(value.frame ?? value));

@@ -7,9 +7,30 @@ import { decodeEntities } from '../src/markdown';
 import { draw, words } from './dom';
 
 const ALLOWED: Record<string, string[]> = {
-  p: ['class'], h3: [], h4: [], h5: [], ul: [], ol: ['start'], li: [], blockquote: [], pre: ['tabindex'], code: [], hr: [],
-  div: ['class', 'tabindex'], table: [], thead: [], tbody: [], tr: [], th: ['class', 'scope'], td: ['class'],
-  strong: [], em: [], del: [], br: [], a: ['href', 'target', 'rel'], span: ['class'],
+  p: ['class'],
+  h3: [],
+  h4: [],
+  h5: [],
+  ul: [],
+  ol: ['start'],
+  li: [],
+  blockquote: [],
+  pre: ['tabindex'],
+  code: [],
+  hr: [],
+  div: ['class', 'tabindex'],
+  table: [],
+  thead: [],
+  tbody: [],
+  tr: [],
+  th: ['class', 'scope'],
+  td: ['class'],
+  strong: [],
+  em: [],
+  del: [],
+  br: [],
+  a: ['href', 'target', 'rel'],
+  span: ['class'],
 };
 
 function check(root: Element): void {
@@ -78,16 +99,38 @@ const PAYLOADS = [
 
 describe('hostile answers', () => {
   it.each(PAYLOADS)('%j gives only known elements and attributes', (payload) => {
-    for (const text of [payload, `before ${payload} after`, `- ${payload}`, `> ${payload}`, `**${payload}**`, `[${payload}](https://a.example)`]) check(draw(text));
+    for (const text of [
+      payload,
+      `before ${payload} after`,
+      `- ${payload}`,
+      `> ${payload}`,
+      `**${payload}**`,
+      `[${payload}](https://a.example)`,
+    ])
+      check(draw(text));
   });
 
   it('any mixture of them does too', () => {
-    const parts = fc.array(fc.oneof(fc.constantFrom(...PAYLOADS), fc.constantFrom('\n\n', '\n', '**', '`', '[', '](', ')', '<', '>', '|', '- ', '\\', '&'), fc.string()), { maxLength: 8 });
-    fc.assert(fc.property(parts, (list) => { check(draw(list.join(''))); }), { numRuns: 40 });
+    const parts = fc.array(
+      fc.oneof(
+        fc.constantFrom(...PAYLOADS),
+        fc.constantFrom('\n\n', '\n', '**', '`', '[', '](', ')', '<', '>', '|', '- ', '\\', '&'),
+        fc.string(),
+      ),
+      { maxLength: 8 },
+    );
+    fc.assert(
+      fc.property(parts, (list) => {
+        check(draw(list.join('')));
+      }),
+      { numRuns: 40 },
+    );
   });
 
   it('shows HTML as the text it is', () => {
-    expect(words(draw('a <b onclick="x()">bold</b> <script>alert(1)</script>'))).toBe('a <b onclick="x()">bold</b> <script>alert(1)</script>');
+    expect(words(draw('a <b onclick="x()">bold</b> <script>alert(1)</script>'))).toBe(
+      'a <b onclick="x()">bold</b> <script>alert(1)</script>',
+    );
   });
 
   it('never loads an image, it names the place', () => {
@@ -97,7 +140,13 @@ describe('hostile answers', () => {
   });
 
   it('draws text that is nested without end', () => {
-    for (const text of ['>'.repeat(3000) + ' x', '- '.repeat(2000) + 'x', '*'.repeat(3000) + 'x', '['.repeat(3000) + 'x', '**x '.repeat(500)]) {
+    for (const text of [
+      '>'.repeat(3000) + ' x',
+      '- '.repeat(2000) + 'x',
+      '*'.repeat(3000) + 'x',
+      '['.repeat(3000) + 'x',
+      '**x '.repeat(500),
+    ]) {
       const root = draw(text);
       check(root);
       expect(words(root)).toContain('x');
@@ -120,15 +169,22 @@ describe('links', () => {
 
   it('accept three schemes only', () => {
     expect(safeTarget('https://a.example')?.host).toBe('a.example');
-    for (const bad of ['javascript:1', 'data:,x', '//a.example', 'x', '', 'ftp://a', ' javascript:1', 'java\nscript:1']) expect(safeTarget(bad)).toBeNull();
+    for (const bad of ['javascript:1', 'data:,x', '//a.example', 'x', '', 'ftp://a', ' javascript:1', 'java\nscript:1'])
+      expect(safeTarget(bad)).toBeNull();
   });
 });
 
 describe('ordinary markdown', () => {
   it('keeps its structure', () => {
-    const root = draw('# A\n\n## B\n\n1. x\n2. **y**\n\n   more\n\n> q\n\n```js\nlet a = 1 < 2;\n```\n\n| a | b |\n|--|--:|\n| 1 | 2 |\n\n~~old~~ *it* `c`\n\n---');
+    const root = draw(
+      '# A\n\n## B\n\n1. x\n2. **y**\n\n   more\n\n> q\n\n```js\nlet a = 1 < 2;\n```\n\n| a | b |\n|--|--:|\n| 1 | 2 |\n\n~~old~~ *it* `c`\n\n---',
+    );
     const count = (name: string): number => root.querySelectorAll(name).length;
-    expect(['h3', 'h4', 'ol', 'li', 'strong', 'blockquote', 'pre', 'table', 'th.right', 'td.right', 'del', 'em', 'hr'].map(count)).toEqual([1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
+    expect(
+      ['h3', 'h4', 'ol', 'li', 'strong', 'blockquote', 'pre', 'table', 'th.right', 'td.right', 'del', 'em', 'hr'].map(
+        count,
+      ),
+    ).toEqual([1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
     expect(root.querySelector('pre')!.textContent).toBe('let a = 1 < 2;');
   });
 
@@ -137,7 +193,9 @@ describe('ordinary markdown', () => {
   });
 
   it('reads character references once', () => {
-    expect(words(draw('R&amp;D &lt;b&gt; 1&nbsp;000 &#39;x&#x27; &amp;lt; &bogus;'))).toBe("R&D <b> 1 000 'x' &lt; &bogus;");
+    expect(words(draw('R&amp;D &lt;b&gt; 1&nbsp;000 &#39;x&#x27; &amp;lt; &bogus;'))).toBe(
+      "R&D <b> 1 000 'x' &lt; &bogus;",
+    );
     expect(decodeEntities('&#0;&#xD800;&#x110000;')).toBe('\ufffd\ufffd\ufffd');
     expect(words(draw('`&amp;`'))).toBe('&amp;');
   });

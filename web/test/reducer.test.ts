@@ -24,13 +24,21 @@ const transcripts = fc
 
 describe('code points', () => {
   it('counts as Array.from does', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => { expect(codePoints(text)).toBe([...text].length); }));
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(codePoints(text)).toBe([...text].length);
+      }),
+    );
   });
 });
 
 describe('sha256', () => {
   it('agrees with the platform on any text', () => {
-    fc.assert(fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), (text) => { expect(sha256(text)).toBe(digest(text)); }));
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), (text) => {
+        expect(sha256(text)).toBe(digest(text));
+      }),
+    );
   });
 
   it('crosses the block boundaries', () => {
@@ -74,21 +82,25 @@ describe('a transcript', () => {
 
   it('gives the same state when the line is cut anywhere, frames are lost, and it resumes after the last number', () => {
     fc.assert(
-      fc.property(transcripts, fc.array(fc.record({ upTo: fc.nat(40), lost: fc.nat(4) }), { maxLength: 6 }), (frames, cuts) => {
-        const end = play(frames);
-        let state = play([ready()]);
-        for (const { upTo, lost } of cuts) {
-          state = play(frames.slice(state.seq, state.seq + upTo), state);
-          // Frames on their way are lost, a later one still arrives on the old line: a hole, not a jump.
-          state = play(frames.slice(state.seq + lost + 1), state);
-          if (state.seq + lost + 1 < frames.length) expect(state.need).toBe('resume');
-          state = play([ready({ head_seq: frames.length })], state);
-        }
-        state = play([...frames.slice(state.seq), frame('replay.done', { head_seq: frames.length })], state);
-        expect(state.turns).toEqual(end.turns);
-        expect(state.seq).toBe(end.seq);
-        expect(state.need).toBeNull();
-      }),
+      fc.property(
+        transcripts,
+        fc.array(fc.record({ upTo: fc.nat(40), lost: fc.nat(4) }), { maxLength: 6 }),
+        (frames, cuts) => {
+          const end = play(frames);
+          let state = play([ready()]);
+          for (const { upTo, lost } of cuts) {
+            state = play(frames.slice(state.seq, state.seq + upTo), state);
+            // Frames on their way are lost, a later one still arrives on the old line: a hole, not a jump.
+            state = play(frames.slice(state.seq + lost + 1), state);
+            if (state.seq + lost + 1 < frames.length) expect(state.need).toBe('resume');
+            state = play([ready({ head_seq: frames.length })], state);
+          }
+          state = play([...frames.slice(state.seq), frame('replay.done', { head_seq: frames.length })], state);
+          expect(state.turns).toEqual(end.turns);
+          expect(state.seq).toBe(end.seq);
+          expect(state.need).toBeNull();
+        },
+      ),
     );
   });
 
@@ -97,12 +109,17 @@ describe('a transcript', () => {
       fc.property(transcripts, fc.nat(), (frames, pick) => {
         const cut = pick % (frames.length + 1);
         const before = play(frames.slice(0, cut));
-        const turns = before.turns.map(({ turn, length: _l, progress: _p, changes: _c, ...message }) => ({ turn, message: message as TurnMessage }));
+        const turns = before.turns.map(({ turn, length: _l, progress: _p, changes: _c, ...message }) => ({
+          turn,
+          message: message as TurnMessage,
+        }));
         const whole = { session_id: SID, epoch: 'e2', as_of_seq: cut, turns };
         const copy = JSON.parse(JSON.stringify(whole)) as typeof whole;
         const state = play(frames.slice(Math.max(0, cut - 3)), restore(EMPTY, copy));
         const end = play(frames);
-        expect(state.turns.map(({ progress: _p, ...turn }) => turn)).toEqual(end.turns.map(({ progress: _p, ...turn }) => turn));
+        expect(state.turns.map(({ progress: _p, ...turn }) => turn)).toEqual(
+          end.turns.map(({ progress: _p, ...turn }) => turn),
+        );
       }),
     );
   });
@@ -173,7 +190,15 @@ describe('questions on their way', () => {
   });
 
   it('are dropped by a duplicate acknowledgement of a turn that is already here', () => {
-    const state = send(restore(EMPTY, { session_id: SID, epoch: 'e', as_of_seq: 3, turns: [{ turn: 't1', message: play(numbered(turnEvents('t1', 'q', []))).turns[0]! }] }), mine);
+    const state = send(
+      restore(EMPTY, {
+        session_id: SID,
+        epoch: 'e',
+        as_of_seq: 3,
+        turns: [{ turn: 't1', message: play(numbered(turnEvents('t1', 'q', []))).turns[0]! }],
+      }),
+      mine,
+    );
     expect(play([frame('ack', { id: 'c-t1', duplicate: true, turn: 't1' })], state).pending).toEqual([]);
     expect(forget(state, 'unknown')).toBe(state);
   });
@@ -182,7 +207,8 @@ describe('questions on their way', () => {
 describe('later changes of a source', () => {
   it('are kept with the turn, the last one per number', () => {
     const frames = numbered(turnEvents('t1', 'q', ['a']));
-    const change = (change: string, seq: number): Frame => frame('source.changed', { turn: 't1', n: 2, change }, { seq, turn: 't1' });
+    const change = (change: string, seq: number): Frame =>
+      frame('source.changed', { turn: 't1', n: 2, change }, { seq, turn: 't1' });
     const state = play([...frames, change('updated', frames.length + 1), change('deleted', frames.length + 2)]);
     expect(state.turns[0]!.changes).toEqual([{ turn: 't1', n: 2, change: 'deleted' }]);
   });
@@ -190,15 +216,36 @@ describe('later changes of a source', () => {
 
 describe('decode', () => {
   it('takes what was encoded and refuses everything else', () => {
-    fc.assert(fc.property(transcripts, (frames) => { expect(frames.map((f) => decode(JSON.stringify(f)))).toEqual(frames); }));
-    fc.assert(fc.property(fc.json(), (text) => { expect(() => decode(text)).not.toThrow(); }));
-    for (const bad of ['', '{', 'null', '[]', '{"v":2,"type":"a","sid":"s","d":{}}', '{"v":1,"type":"a","sid":"s","d":1}', '{"v":1,"type":"a","sid":"s","seq":"1","d":{}}', 7]) {
+    fc.assert(
+      fc.property(transcripts, (frames) => {
+        expect(frames.map((f) => decode(JSON.stringify(f)))).toEqual(frames);
+      }),
+    );
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        expect(() => decode(text)).not.toThrow();
+      }),
+    );
+    for (const bad of [
+      '',
+      '{',
+      'null',
+      '[]',
+      '{"v":2,"type":"a","sid":"s","d":{}}',
+      '{"v":1,"type":"a","sid":"s","d":1}',
+      '{"v":1,"type":"a","sid":"s","seq":"1","d":{}}',
+      7,
+    ]) {
       expect(decode(bad)).toBeNull();
     }
   });
 
   it('survives durable frames whose lists are missing', () => {
-    const events = [['turn.plan', { standalone: 'q', mode: 'compact', reason: '', reason_code: '', budget: { window: 1 } }], ['citations', { status: 'none' }], ['conflicts', {}]] as const;
+    const events = [
+      ['turn.plan', { standalone: 'q', mode: 'compact', reason: '', reason_code: '', budget: { window: 1 } }],
+      ['citations', { status: 'none' }],
+      ['conflicts', {}],
+    ] as const;
     const state = play(events.map(([type, d], i) => frame(type, d, { seq: i + 1, turn: 't1' })));
     expect(state.turns[0]!.plan!.evidence).toEqual([]);
     expect(state.turns[0]!.citations!.items).toEqual([]);

@@ -2,23 +2,43 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { closeText, dayText, errorText, momentText, pickLocale, secondsText, sectionText, words } from '../src/i18n';
+import { excerpt, withoutMarkup } from '../src/plain';
 import { ulid } from '../src/ulid';
 import { en } from '../src/words/en';
 import { zh } from '../src/words/zh';
 
 const keys = (value: object, path = ''): string[] =>
-  Object.entries(value).flatMap(([key, inner]) => (typeof inner === 'object' && inner !== null ? keys(inner as object, `${path}${key}.`) : [path + key]));
+  Object.entries(value).flatMap(([key, inner]) =>
+    typeof inner === 'object' && inner !== null ? keys(inner as object, `${path}${key}.`) : [path + key],
+  );
 
 describe('words', () => {
   it('are the same set in both languages, none empty but where nothing is said', () => {
     expect(keys(zh).sort()).toEqual(keys(en).sort());
-    const empty = (value: object): string[] => keys(value).filter((path) => path.split('.').reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], value) === '');
+    const empty = (value: object): string[] =>
+      keys(value).filter(
+        (path) => path.split('.').reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], value) === '',
+      );
     expect(empty(en)).toEqual(['followed.silent']);
     expect(empty(zh)).toEqual(['followed.silent']);
   });
 
   it('name every error code and close code that the server knows', () => {
-    for (const code of ['internal', 'bad_input', 'question_too_long', 'not_authenticated', 'not_found', 'idempotency_mismatch', 'busy', 'model_output_invalid', 'turn_failed', 'model_unavailable', 'context_overflow', 'model_misconfigured', 'interrupted']) {
+    for (const code of [
+      'internal',
+      'bad_input',
+      'question_too_long',
+      'not_authenticated',
+      'not_found',
+      'idempotency_mismatch',
+      'busy',
+      'model_output_invalid',
+      'turn_failed',
+      'model_unavailable',
+      'context_overflow',
+      'model_misconfigured',
+      'interrupted',
+    ]) {
       expect(en.errors[code], code).toBeTruthy();
     }
     expect(errorText(en, 'something_new')).toBe(en.errors['internal']);
@@ -68,6 +88,13 @@ describe('dates', () => {
   it('of durations are seconds', () => {
     expect(secondsText('en', 480)).toBe('0.5 s');
     expect(secondsText('zh', 2900)).toBe('2.9 秒');
+  });
+});
+
+describe('plain words', () => {
+  it('are what is said or quoted of an answer', () => {
+    expect(withoutMarkup('## Title\n- **One** `two`\n1. three | four |')).toBe('Title\n One two\n three   four');
+    expect(excerpt('🌴 - **25 days** then', { start: 2, end: 15 })).toBe('25 days');
   });
 });
 

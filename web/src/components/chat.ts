@@ -1,33 +1,35 @@
 /** The whole assistant: conversations, the conversation, the composer, and the source beside it. */
 
-import { html, LitElement, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult, unsafeCSS } from 'lit';
+import { html, LitElement, type PropertyDeclarations, type PropertyValues, type TemplateResult, unsafeCSS } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 
 import { Api, ApiError, type Config, type ConversationItem, type TokenSource } from '../api';
 import { browser } from '../browser';
 import { Connection } from '../connection';
 import { home } from '../home';
-import { closeText, pickLocale, words, type Locale, type Words } from '../i18n';
+import { pickLocale, words, type Locale, type Words } from '../i18n';
 import { Memory } from '../memory';
-import { withoutMarkup } from '../plain';
+import { excerpt, withoutMarkup } from '../plain';
 import type { Citation } from '../protocol';
 import type { Pending, TurnState } from '../reducer';
 import './composer';
 import { conversationList } from './conversations';
 import { define } from './define';
 import { on, type ChatEvents } from './events';
+import { Finished } from './finished';
 import { deepActive } from './focus';
 import { atEnd, Following } from './following';
+import { header } from './header';
 import { icons } from './icons';
 import sheet from '../styles/chat.css?inline';
 import list from '../styles/conversations.css?inline';
+import { lineNote } from './line';
 import { pendingQuestion } from './pending';
 import { sheets } from './sheets';
 import { welcome } from './welcome';
 import type { AssistantComposer } from './composer';
 
 export const CLIENT = { name: 'assistant-web', version: '0.1.0' };
-
 /** Narrower than this the source covers the conversation. */
 const PANEL_BESIDE_PX = 1000;
 
@@ -72,7 +74,7 @@ export class AssistantChat extends LitElement {
   private api!: Api;
   private memory!: Memory;
   private connection!: Connection;
-  private spoken = new Set<string>();
+  private readonly finished = new Finished();
   private readonly following = new Following();
   private opener: HTMLElement | null = null;
   private readonly wake = (): void => {
@@ -125,7 +127,12 @@ export class AssistantChat extends LitElement {
 
   private makeConnection(): Connection {
     const environment = browser(this.api, this.memory, (fresh) => this.tokenSource(fresh));
-    return new Connection(environment, CLIENT, () => this.locale, () => this.requestUpdate());
+    return new Connection(
+      environment,
+      CLIENT,
+      () => this.locale,
+      () => this.requestUpdate(),
+    );
   }
 
   private async loadConfig(): Promise<void> {
@@ -174,17 +181,12 @@ export class AssistantChat extends LitElement {
     this.atEnd = atEnd(this.area);
   }
 
-  /** Say a finished answer once; what was finished before the page came is not said. */
+  /** Say each answer when it is finished. */
   private announce(turns: readonly TurnState[]): void {
-    for (const turn of turns) {
-      if (turn.status === 'running' || this.spoken.has(turn.turn)) continue;
-      const watched = this.spoken.has(`running:${turn.turn}`);
-      this.spoken.add(turn.turn);
-      if (!watched) continue;
+    for (const turn of this.finished.take(turns, this.connection.link.kind === 'live')) {
       this.said = `${this.w.answerReady} ${withoutMarkup(turn.text)}`;
       void this.loadConversations();
     }
-    for (const turn of turns) if (turn.status === 'running') this.spoken.add(`running:${turn.turn}`);
   }
 
   // ---- drawing --------------------------------------------------------------------------------------------------
@@ -203,7 +205,16 @@ export class AssistantChat extends LitElement {
         </nav>
         <div class="shade" @click=${() => (this.listOpen = false)}></div>
         <main>
-          ${this.header()}
+          ${header({
+            w,
+            locale: this.locale,
+            title: this.heading || this.config?.title || '',
+            model: this.config?.model ?? null,
+            listOpen: this.listOpen,
+            toggleList: () => void this.toggleList(),
+            switchLanguage: () => this.switchLanguage(),
+            start: () => this.switchTo(null),
+          })}
           <div class="scroll" role="region" aria-label=${w.conversation} tabindex="0" @scroll=${this.scrolled}>
             ${empty ? welcome(this.config?.examples ?? [], w, (text) => this.askPlainly(text)) : this.thread(state.turns, state.pending)}
           </div>
@@ -226,37 +237,6 @@ export class AssistantChat extends LitElement {
     return words(this.locale);
   }
 
-  private header(): TemplateResult {
-    const { w } = this;
-    const model = this.config?.model;
-    return html`
-      <header>
-        <button
-          class="tool menu"
-          aria-label=${this.listOpen ? w.hideList : w.showList}
-          aria-expanded=${this.listOpen ? 'true' : 'false'}
-          aria-controls="list"
-          @click=${this.toggleList}
-        >
-          ${icons.menu}
-        </button>
-        <h1>${this.heading || this.config?.title || ''}</h1>
-        ${model ? html`<span class="model"><span class="heard">${w.model}: </span>${model}</span>` : nothing}
-        <button
-          class="tool language"
-          lang=${this.locale === 'zh' ? 'en' : 'zh-CN'}
-          @click=${this.switchLanguage}
-        >
-          ${w.other}
-        </button>
-        <button class="tool fresh" aria-label=${w.newConversation} title=${w.newConversation} @click=${() => this.switchTo(null)}>
-          ${icons.plus}
-        </button>
-      </header>
-      ${model === 'extractive' ? html`<p class="notice">${w.extractive}</p>` : nothing}
-    `;
-  }
-
   private thread(turns: readonly TurnState[], pending: readonly Pending[]): TemplateResult {
     const { source } = this;
     return html`
@@ -269,15 +249,20 @@ export class AssistantChat extends LitElement {
         ${repeat(
           turns,
           (turn) => turn.turn,
-          (turn) => html`<assistant-turn
-            role="article"
-            aria-label=${turn.question.slice(0, 80)}
-            .turn=${turn}
-            .focused=${source?.turn === turn.turn ? source.citation : null}
-            locale=${this.locale}
-          ></assistant-turn>`,
+          (turn) =>
+            html`<assistant-turn
+              role="article"
+              aria-label=${turn.question.slice(0, 80)}
+              .turn=${turn}
+              .focused=${source?.turn === turn.turn ? source.citation : null}
+              locale=${this.locale}
+            ></assistant-turn>`,
         )}
-        ${repeat(pending, (item) => item.id, (item) => this.waiting(item))}
+        ${repeat(
+          pending,
+          (item) => item.id,
+          (item) => this.waiting(item),
+        )}
       </div>
     `;
   }
@@ -296,10 +281,16 @@ export class AssistantChat extends LitElement {
     const running = this.running();
     return html`
       <div class="bottom">
-        <button class="latest" aria-label=${w.toLatest} title=${w.toLatest} ?hidden=${this.atEnd} @click=${() => this.area && this.following.jump(this.area)}>
+        <button
+          class="latest"
+          aria-label=${w.toLatest}
+          title=${w.toLatest}
+          ?hidden=${this.atEnd}
+          @click=${() => this.area && this.following.jump(this.area)}
+        >
           ${icons.down}
         </button>
-        ${this.lineNote()}
+        ${lineNote(this.connection.link, this.signedOut, w, () => this.retry())}
         <assistant-composer
           locale=${this.locale}
           .collections=${this.config?.collections ?? []}
@@ -312,17 +303,6 @@ export class AssistantChat extends LitElement {
         ></assistant-composer>
       </div>
     `;
-  }
-
-  private lineNote(): TemplateResult | typeof nothing {
-    const { w } = this;
-    const { link } = this.connection;
-    if (link.kind === 'waiting') return html`<p class="line" role="status">${w.offline}</p>`;
-    if (link.kind !== 'closed' && !this.signedOut) return nothing;
-    return html`<p class="line" role="alert">
-      ${closeText(w, link.kind === 'closed' ? link.code : 4501)}
-      <button class="text-button" @click=${this.retry}>${w.reconnect}</button>
-    </p>`;
   }
 
   // ---- doing ----------------------------------------------------------------------------------------------------
@@ -404,9 +384,8 @@ export class AssistantChat extends LitElement {
 
   private sentence(): string {
     const { source } = this;
-    const text = this.connection.state.turns.find((turn) => turn.turn === source?.turn)?.text;
-    if (!source || !text) return '';
-    return withoutMarkup([...text].slice(source.citation.start, source.citation.end).join(''));
+    const turn = this.connection.state.turns.find((one) => one.turn === source?.turn);
+    return source && turn ? excerpt(turn.text, source.citation) : '';
   }
 
   private get composer(): AssistantComposer | null {

@@ -104,7 +104,12 @@ export class AssistantComposer extends LitElement {
 
   private sendButton(excess: number): TemplateResult {
     const { w } = this;
-    return html`<button class="main filled" aria-label=${w.ask} title=${w.ask} ?disabled=${!this.text.trim() || excess > 0}>
+    return html`<button
+      class="main filled"
+      aria-label=${w.ask}
+      title=${w.ask}
+      ?disabled=${!this.text.trim() || excess > 0}
+    >
       ${icons.send}
     </button>`;
   }
@@ -133,15 +138,17 @@ export class AssistantComposer extends LitElement {
             ${this.modes.map((mode) => option(mode, w.modes[mode] ?? mode, this.mode))}
           </select>
         </label>
-        ${this.collections.length > 1
-          ? html`<label
-              >${w.scopeLabel}
-              <select @change=${(event: Event) => (this.collection = (event.target as HTMLSelectElement).value)}>
-                ${option('', w.everywhere, this.collection)}
-                ${this.collections.map((name) => option(name, name, this.collection))}
-              </select>
-            </label>`
-          : nothing}
+        ${
+          this.collections.length > 1
+            ? html`<label
+                >${w.scopeLabel}
+                <select @change=${(event: Event) => (this.collection = (event.target as HTMLSelectElement).value)}>
+                  ${option('', w.everywhere, this.collection)}
+                  ${this.collections.map((name) => option(name, name, this.collection))}
+                </select>
+              </label>`
+            : nothing
+        }
       </div>
     `;
   }

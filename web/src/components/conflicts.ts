@@ -26,12 +26,14 @@ export function conflictNote(
     <section class="conflict">
       <h3>${icons.balance} ${w.conflictTitle(conflicts.items.length)}</h3>
       ${first.map((item) => conflict(item, locale, source))}
-      ${more.length
-        ? html`<details>
-            <summary>${w.moreConflicts(more.length)}</summary>
-            ${more.map((item) => conflict(item, locale, source))}
-          </details>`
-        : nothing}
+      ${
+        more.length
+          ? html`<details>
+              <summary>${w.moreConflicts(more.length)}</summary>
+              ${more.map((item) => conflict(item, locale, source))}
+            </details>`
+          : nothing
+      }
     </section>
   `;
 }

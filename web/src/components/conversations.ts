@@ -29,8 +29,11 @@ export function conversationList(
       : nothing;
   return html`
     <button class="start" @click=${act.start}>${icons.plus}${w.newConversation}</button>
-    ${items.length ? nothing : html`<p class="none">${w.noConversations}</p>`}
-    ${group(w.today, items.filter(isToday))} ${group(w.earlier, items.filter((item) => !isToday(item)))}
+    ${items.length ? nothing : html`<p class="none">${w.noConversations}</p>`} ${group(w.today, items.filter(isToday))}
+    ${group(
+      w.earlier,
+      items.filter((item) => !isToday(item)),
+    )}
   `;
 }
 

@@ -30,7 +30,8 @@ export function feedback(
     const field = (event.target as HTMLFormElement).elements.namedItem('correction') as HTMLTextAreaElement;
     const correction = field.value.trim();
     change({ writing: false, ...(correction ? { noted: false } : {}) });
-    if (correction) emit(from, 'rate', { d: { turn, rating: 'down', correction }, noted: () => change({ noted: true }) });
+    if (correction)
+      emit(from, 'rate', { d: { turn, rating: 'down', correction }, noted: () => change({ noted: true }) });
   };
   const thumb = (rating: Rating, label: string, icon: TemplateResult): TemplateResult => html`
     <button
@@ -46,14 +47,14 @@ export function feedback(
   return html`
     ${thumb('up', w.good, icons.up)}${thumb('down', w.bad, icons.thumbDown)}
     ${state.noted && !state.writing ? html`<span class="thanks" role="status">${w.thanks}</span>` : nothing}
-    ${state.writing
-      ? html`<form class="correction" @submit=${correct}>
-          <label>${w.feedbackAsk}<textarea name="correction" rows="2" maxlength="4000"></textarea></label>
-          <button class="text-button filled">${w.sendFeedback}</button>
-          <button type="button" class="text-button" @click=${() => change({ writing: false })}>
-            ${w.cancel}
-          </button>
-        </form>`
-      : nothing}
+    ${
+      state.writing
+        ? html`<form class="correction" @submit=${correct}>
+            <label>${w.feedbackAsk}<textarea name="correction" rows="2" maxlength="4000"></textarea></label>
+            <button class="text-button filled">${w.sendFeedback}</button>
+            <button type="button" class="text-button" @click=${() => change({ writing: false })}>${w.cancel}</button>
+          </form>`
+        : nothing
+    }
   `;
 }

@@ -42,4 +42,5 @@ export class Following {
   }
 }
 
-export const atEnd = (area: HTMLElement): boolean => area.scrollHeight - area.scrollTop - area.clientHeight < NEAR_END_PX;
+export const atEnd = (area: HTMLElement): boolean =>
+  area.scrollHeight - area.scrollTop - area.clientHeight < NEAR_END_PX;

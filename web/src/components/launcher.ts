@@ -37,7 +37,12 @@ export class AssistantLauncher extends LitElement {
       <div class="panel" ?hidden=${!this.open} @keydown=${this.key}>
         ${this.used ? html`<assistant-chat base=${this.base} .token=${this.token}></assistant-chat>` : nothing}
       </div>
-      <button class="knob filled" aria-label=${label} aria-expanded=${this.open ? 'true' : 'false'} @click=${this.toggle}>
+      <button
+        class="knob filled"
+        aria-label=${label}
+        aria-expanded=${this.open ? 'true' : 'false'}
+        @click=${this.toggle}
+      >
         ${this.open ? icons.close : icons.chat}
       </button>
     `;

@@ -9,13 +9,15 @@ export function pendingQuestion(item: Pending, w: Words, again: () => void, remo
   return html`
     <div class="pending">
       <p class="bubble" dir="auto">${item.text}</p>
-      ${item.error
-        ? html`<p class="state" role="alert">
-            ${w.notSent} ${errorText(w, item.error)}
-            <button class="text-button" @click=${again}>${w.tryAgain}</button>
-            <button class="text-button" @click=${remove}>${w.remove}</button>
-          </p>`
-        : html`<p class="state">${w.sending}</p>`}
+      ${
+        item.error
+          ? html`<p class="state" role="alert">
+              ${w.notSent} ${errorText(w, item.error)}
+              <button class="text-button" @click=${again}>${w.tryAgain}</button>
+              <button class="text-button" @click=${remove}>${w.remove}</button>
+            </p>`
+          : html`<p class="state">${w.sending}</p>`
+      }
     </div>
   `;
 }

@@ -41,15 +41,16 @@ export class AssistantPlan extends LitElement {
     if (!plan) return nothing;
     return html`
       <dl class="facts">
-        ${plan.standalone && plan.standalone.trim() !== question.trim()
-          ? this.fact(this.w.question, html`<q>${plan.standalone}</q>`)
-          : nothing}
-        ${this.fact(this.w.mode, this.w.modes[plan.mode] ?? plan.mode)} ${this.fact(this.w.reason, this.w.reasons[plan.reason_code] ?? plan.reason)}
+        ${
+          plan.standalone && plan.standalone.trim() !== question.trim()
+            ? this.fact(this.w.question, html`<q>${plan.standalone}</q>`)
+            : nothing
+        }
+        ${this.fact(this.w.mode, this.w.modes[plan.mode] ?? plan.mode)}
+        ${this.fact(this.w.reason, this.w.reasons[plan.reason_code] ?? plan.reason)}
       </dl>
       ${this.budget(plan.budget)} ${this.evidence(plan)} ${this.dropped(plan.budget.dropped)} ${this.usage(usage)}
-      ${this.turn.audit_id
-        ? html`<p class="record">${this.w.record} <code>${this.turn.audit_id}</code></p>`
-        : nothing}
+      ${this.turn.audit_id ? html`<p class="record">${this.w.record} <code>${this.turn.audit_id}</code></p>` : nothing}
     `;
   }
 
@@ -62,7 +63,10 @@ export class AssistantPlan extends LitElement {
   }
 
   private fact(name: string, value: unknown): TemplateResult {
-    return html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
+    return html`<div>
+      <dt>${name}</dt>
+      <dd>${value}</dd>
+    </div>`;
   }
 
   private budget(budget: Budget): TemplateResult {
@@ -86,9 +90,13 @@ export class AssistantPlan extends LitElement {
     return html`
       <section>
         <h3>${this.w.evidence} <small>${plan.evidence.length || ''}</small></h3>
-        ${plan.evidence.length
-          ? html`<ol class="evidence">${plan.evidence.map((item) => this.item(item, cited.get(item.id)))}</ol>`
-          : html`<p class="muted">${this.w.noEvidence}</p>`}
+        ${
+          plan.evidence.length
+            ? html`<ol class="evidence">
+                ${plan.evidence.map((item) => this.item(item, cited.get(item.id)))}
+              </ol>`
+            : html`<p class="muted">${this.w.noEvidence}</p>`
+        }
       </section>
     `;
   }
@@ -107,9 +115,11 @@ export class AssistantPlan extends LitElement {
             <span>${w.score} ${item.score.toFixed(2)}</span>
             <span>${w.tokens(this.n(item.tokens))}</span>
             ${cited !== undefined ? html`<span class="tag good">${w.cited}</span>` : nothing}
-            ${item.conflicts.length
-              ? html`<span class="tag warn">${item.preferred === false ? w.notPreferred : w.inConflict}</span>`
-              : nothing}
+            ${
+              item.conflicts.length
+                ? html`<span class="tag warn">${item.preferred === false ? w.notPreferred : w.inConflict}</span>`
+                : nothing
+            }
             ${item.flags.map((flag) => html`<span class="tag bad">${w.flags[flag] ?? flag}</span>`)}
           </p>
         </div>
@@ -157,7 +167,10 @@ export class AssistantPlan extends LitElement {
       time(w.usageAnswer, usage.ms_answer),
       time(w.usageCitations, usage.ms_citations),
     ].filter(Boolean);
-    return html`<section><h3>${w.usage}</h3><p class="meta">${facts.map((fact) => html`<span>${fact}</span>`)}</p></section>`;
+    return html`<section>
+      <h3>${w.usage}</h3>
+      <p class="meta">${facts.map((fact) => html`<span>${fact}</span>`)}</p>
+    </section>`;
   }
 }
 

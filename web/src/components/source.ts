@@ -1,6 +1,14 @@
 /** The passage behind a citation, highlighted within its surroundings, with what is known about its document. */
 
-import { html, LitElement, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult, unsafeCSS } from 'lit';
+import {
+  html,
+  LitElement,
+  nothing,
+  type PropertyDeclarations,
+  type PropertyValues,
+  type TemplateResult,
+  unsafeCSS,
+} from 'lit';
 
 import type { CitedPassage } from '../api';
 import { dayText, sectionText, words, type Locale, type Words } from '../i18n';
@@ -37,7 +45,8 @@ export function endOf(text: string): string {
 export function startOf(text: string): string {
   if (text.length <= NEARBY) return text;
   const part = text.slice(0, NEARBY);
-  const whole = /^[\s\S]*(?:[。！？]|[.!?](?=\s)|(?=\n))/u.exec(part)?.[0] ?? part.slice(0, part.lastIndexOf(' ') + 1 || NEARBY);
+  const whole =
+    /^[\s\S]*(?:[。！？]|[.!?](?=\s)|(?=\n))/u.exec(part)?.[0] ?? part.slice(0, part.lastIndexOf(' ') + 1 || NEARBY);
   return `${whole.trimEnd()} …`;
 }
 
@@ -116,7 +125,9 @@ export class AssistantSource extends LitElement {
       <header>
         <span class="n" aria-hidden="true">${citation.n}</span>
         <h2 id="title" tabindex="-1"><span class="heard">${w.source(citation.n, '')}</span>${source.title}</h2>
-        <button class="tool" aria-label=${w.close} title=${w.close} @click=${() => this.dialog.close()}>${icons.close}</button>
+        <button class="tool" aria-label=${w.close} title=${w.close} @click=${() => this.dialog.close()}>
+          ${icons.close}
+        </button>
       </header>
       <div class="body">
         ${section ? html`<p class="section">${section}</p>` : nothing}
@@ -127,10 +138,14 @@ export class AssistantSource extends LitElement {
           ${source.page ? html`<span>${w.page(source.page)}</span>` : nothing}
         </p>
         ${this.stateNote(w)}
-        ${this.sentence
-          ? html`<h3>${w.restsOn}</h3>
-              <p class="sentence" dir="auto">${this.sentence} <em class=${citation.verdict}>${w.verdicts[citation.verdict]}</em></p>`
-          : nothing}
+        ${
+          this.sentence
+            ? html`<h3>${w.restsOn}</h3>
+                <p class="sentence" dir="auto">
+                  ${this.sentence} <em class=${citation.verdict}>${w.verdicts[citation.verdict]}</em>
+                </p>`
+            : nothing
+        }
         <h3>${w.passage}</h3>
         ${this.quote(citation, w)} ${this.place(source.uri, w)}
       </div>
@@ -148,9 +163,11 @@ export class AssistantSource extends LitElement {
     const [lead, tail] = this.whole ? [before, after] : [endOf(before), startOf(after)];
     return html`
       <blockquote dir="auto">${lead}<mark>${exact}</mark>${tail}</blockquote>
-      ${lead === before && tail === after
-        ? nothing
-        : html`<button class="text-button" @click=${() => (this.whole = true)}>${w.wholePassage}</button>`}
+      ${
+        lead === before && tail === after
+          ? nothing
+          : html`<button class="text-button" @click=${() => (this.whole = true)}>${w.wholePassage}</button>`
+      }
       ${this.failed ? html`<p class="state changed" role="status">${w.passageFailed}</p>` : nothing}
     `;
   }
@@ -158,7 +175,9 @@ export class AssistantSource extends LitElement {
   private place(uri: string, w: Words): TemplateResult {
     const target = safeTarget(uri);
     return target
-      ? html`<p class="place"><a href=${target.href} target="_blank" rel="noopener noreferrer">${w.openDocument}</a> ${target.host}</p>`
+      ? html`<p class="place">
+          <a href=${target.href} target="_blank" rel="noopener noreferrer">${w.openDocument}</a> ${target.host}
+        </p>`
       : html`<p class="place">${icons.file}${uri}</p>`;
   }
 

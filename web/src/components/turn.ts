@@ -1,6 +1,14 @@
 /** One question and its answer: text with citations, what has no support, conflicts, sources, feedback, the plan. */
 
-import { html, LitElement, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult, unsafeCSS } from 'lit';
+import {
+  html,
+  LitElement,
+  nothing,
+  type PropertyDeclarations,
+  type PropertyValues,
+  type TemplateResult,
+  unsafeCSS,
+} from 'lit';
 
 import { annotate, spansOf, type Annotated, type AnswerSpan } from '../citations';
 import { dayText, errorText, sectionText, words, type Locale, type Words } from '../i18n';
@@ -54,7 +62,10 @@ export class AssistantTurn extends LitElement {
     const { turn, w } = this;
     const running = turn.status === 'running';
     return html`
-      <div class="question"><h2 class="heard">${w.you}</h2><p dir="auto">${turn.question}</p></div>
+      <div class="question">
+        <h2 class="heard">${w.you}</h2>
+        <p dir="auto">${turn.question}</p>
+      </div>
       <div class="answer" aria-busy=${running ? 'true' : 'false'}>
         <h2 class="heard">${w.answer}</h2>
         ${turn.text ? html`<div class="text" dir="auto">${markdown(this.annotated!, this.painter())}</div>` : nothing}
@@ -129,17 +140,23 @@ export class AssistantTurn extends LitElement {
     const name = this.w.stages[stage] ?? this.w.stages['accepted'];
     const counted = progress && typeof progress.done === 'number' && typeof progress.total === 'number';
     const count = counted ? ` ${this.w.ofTotal(progress.done!, progress.total!)}` : '';
-    return html`<p class="stage"><span class="dots" aria-hidden="true"><i></i><i></i><i></i></span>${name}${count}</p>`;
+    return html`<p class="stage">
+      <span class="dots" aria-hidden="true"><i></i><i></i><i></i></span>${name}${count}
+    </p>`;
   }
 
   private notices(): TemplateResult | typeof nothing {
     const { turn, w } = this;
     const notes: TemplateResult[] = [];
     if (turn.status === 'failed') {
-      notes.push(html`<p class="note bad">
-        ${errorText(w, turn.error ?? 'internal')}
-        <button class="text-button" @click=${() => emit(this, 'ask-again', { text: turn.question })}>${w.tryAgain}</button>
-      </p>`);
+      notes.push(
+        html`<p class="note bad">
+          ${errorText(w, turn.error ?? 'internal')}
+          <button class="text-button" @click=${() => emit(this, 'ask-again', { text: turn.question })}>
+            ${w.tryAgain}
+          </button>
+        </p>`,
+      );
     } else if (turn.status === 'cancelled') notes.push(html`<p class="note">${w.stopped}</p>`);
     else if (turn.finish === 'length') notes.push(html`<p class="note warn">${w.cutOff}</p>`);
     else if (turn.finish === 'no_answer' && !turn.text) notes.push(html`<p class="note">${w.noAnswer}</p>`);
@@ -180,27 +197,44 @@ export class AssistantTurn extends LitElement {
     const { citations } = turn;
     return html`
       <div class="footer">
-        ${turn.text
-          ? html`<button class="tool" aria-label=${this.copied ? w.copied : w.copy} title=${w.copy} @click=${this.copy}>
-              ${this.copied ? icons.check : icons.copy}
-            </button>`
-          : nothing}
-        ${turn.text ? feedback(this.feedbackState, w, turn.turn, this, (next) => {
-              this.feedbackState = { ...this.feedbackState, ...next };
-            }) : nothing}
-        ${citations && turn.text && turn.finish !== 'no_answer'
-          ? html`<span class="coverage ${citations.status}" title=${citations.agreement ? w.agreement(citations.agreement) : ''}
-              ><i aria-hidden="true"></i>${w.coverage[citations.status]}</span
-            >`
-          : nothing}
+        ${
+          turn.text
+            ? html`<button
+                class="tool"
+                aria-label=${this.copied ? w.copied : w.copy}
+                title=${w.copy}
+                @click=${this.copy}
+              >
+                ${this.copied ? icons.check : icons.copy}
+              </button>`
+            : nothing
+        }
+        ${
+          turn.text
+            ? feedback(this.feedbackState, w, turn.turn, this, (next) => {
+                this.feedbackState = { ...this.feedbackState, ...next };
+              })
+            : nothing
+        }
+        ${
+          citations && turn.text && turn.finish !== 'no_answer'
+            ? html`<span
+                class="coverage ${citations.status}"
+                title=${citations.agreement ? w.agreement(citations.agreement) : ''}
+                ><i aria-hidden="true"></i>${w.coverage[citations.status]}</span
+              >`
+            : nothing
+        }
         ${turn.model ? html`<span class="model" title=${w.model}>${turn.model}</span>` : nothing}
       </div>
-      ${turn.plan
-        ? html`<details class="plan" ?open=${turn.plan.mode === 'no_text'} @toggle=${this.togglePlan}>
-            <summary>${w.plan}</summary>
-            ${this.planOpen ? html`<assistant-plan .turn=${turn} locale=${this.locale}></assistant-plan>` : nothing}
-          </details>`
-        : nothing}
+      ${
+        turn.plan
+          ? html`<details class="plan" ?open=${turn.plan.mode === 'no_text'} @toggle=${this.togglePlan}>
+              <summary>${w.plan}</summary>
+              ${this.planOpen ? html`<assistant-plan .turn=${turn} locale=${this.locale}></assistant-plan>` : nothing}
+            </details>`
+          : nothing
+      }
     `;
   }
 

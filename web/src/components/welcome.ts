@@ -13,7 +13,13 @@ export function welcome(examples: readonly string[], w: Words, ask: (text: strin
       <span class="emblem">${icons.chat}</span>
       <h2>${w.welcome}</h2>
       <p>${w.welcomeMore}</p>
-      ${examples.length ? html`<ul aria-label=${w.examples}>${examples.map(example)}</ul>` : nothing}
+      ${
+        examples.length
+          ? html`<ul aria-label=${w.examples}>
+              ${examples.map(example)}
+            </ul>`
+          : nothing
+      }
     </div>
   `;
 }
