@@ -15,6 +15,7 @@ from assistant.app import assemble, new_id
 from assistant.codec import encode
 from assistant.config import Settings
 from assistant.core.access import EVERYONE, Caller
+from assistant.core.citations import Citation
 from assistant.core.events import (
     AnswerDelta,
     AnswerFinished,
@@ -118,15 +119,19 @@ def _print_plan(plan: TurnPlanned, in_full: bool) -> None:
 
 
 def _print_citations(found: CitationsAdded) -> None:
-    for item in found.items:
-        source = item.source
-        place = f"{source.title} > {source.section}" if source.section else source.title
-        when = f", {source.date.isoformat()}" if source.date else ""
-        console.print(f"[{item.n}] {place} (version {source.version}{when}, {item.verdict.value})", markup=False)
+    for line in dict.fromkeys(_place(item) for item in found.items):
+        console.print(line, markup=False)
     for lonely in found.unsupported:
         console.print(f"not in the documents: {lonely.start}..{lonely.end} ({lonely.verdict.value})", markup=False)
     if found.agreement is not None:
         console.print(f"[dim]agreement with the evidence: {found.agreement} of 5[/dim]")
+
+
+def _place(item: Citation) -> str:
+    source = item.source
+    place = f"{source.title} > {source.section}" if source.section else source.title
+    when = f", {source.date.isoformat()}" if source.date else ""
+    return f"[{item.n}] {place} (version {source.version}{when}, {item.verdict.value})"
 
 
 def _print_conflicts(found: ConflictsFound) -> None:

@@ -7,6 +7,7 @@ of one text. And, when a question is asked, the value that stands for its answer
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -17,6 +18,7 @@ from assistant.core.dates import MomentKind
 from assistant.core.differences import Difference, DifferenceKind, Segment, align, judge, value_kind
 from assistant.core.focus import Expected, Focus, focus
 from assistant.core.pairing import Pair, Side, Statement, anchored_pairs, heading_terms, near_pairs
+from assistant.core.quantities import quantities
 from assistant.core.units import Dimension
 
 _ALIGNED: Final = 0.6
@@ -33,6 +35,8 @@ _AMOUNTS: Final = frozenset(
 )
 _NAMES: Final = frozenset((DifferenceKind.NAME, DifferenceKind.PHRASE))
 # A name or phrase that was exchanged may be no more than a rewording; a value may not.
+_NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
+_COUNTED: Final = 0.5
 _SOFT: Final = {DifferenceKind.NAME: 0.2, DifferenceKind.PHRASE: 0.5}
 _FITS: Final = {
     Expected.MOMENT: frozenset((DifferenceKind.DATE, DifferenceKind.DURATION)),
@@ -64,9 +68,15 @@ class Finding:
     def repeats(self, earlier: Finding) -> bool:
         """Whether an earlier finding tells of the same disagreement: the same values, or a statement it quotes."""
         mine, theirs = self.differences[0], earlier.differences[0]
-        same = {mine.one.lower(), mine.other.lower()} == {theirs.one.lower(), theirs.other.lower()}
+        same = {_figure(mine.one), _figure(mine.other)} == {_figure(theirs.one), _figure(theirs.other)}
         quoted = {earlier.one.bare, earlier.other.bare}
         return same or self.one.bare in quoted or self.other.bare in quoted
+
+
+def _figure(words: str) -> str:
+    """The number of a value without its unit, so that "32" and "32 hours" are one; the words themselves where none is."""
+    number = _NUMBER.search(words)
+    return number.group() if number else words.lower()
 
 
 def compare(sides: Sequence[Side], linked: Sequence[Sequence[bool]], question: str) -> list[Finding]:
@@ -126,8 +136,26 @@ def _aligned(pair: Pair, asked: Focus | None, relevance: float, *, linked: bool,
         differences = [difference for difference in differences if fits(difference, asked)]
     if not differences or (not linked and _of_two_things(differences, segments, asked)):
         return None
-    weight = likeness + relevance - _SOFT.get(differences[0].kind, 0.0)
+    if differences[0].kind is DifferenceKind.PHRASE and not _about(pair, asked):
+        return None
+    weight = likeness + relevance - _SOFT.get(differences[0].kind, 0.0) + _COUNTED * _counts(differences[0], asked)
     return Finding(one, other, tuple(differences), _topic(left, differences[0]), linked, weight, relevance)
+
+
+def _about(pair: Pair, asked: Focus | None) -> bool:
+    """Whether the statements themselves, not only their headings, speak of the question; wordings need that."""
+    if asked is None:
+        return True
+    one, other = pair
+    return asked.share(one.terms | other.terms, f"{one.text} {other.text}") >= _COVERED
+
+
+def _counts(difference: Difference, asked: Focus | None) -> bool:
+    """Whether both values are counted in the unit that the question counts in."""
+    if asked is None or not asked.unit:
+        return False
+    values = [quantities(words) for words in (difference.one, difference.other)]
+    return all(any(value.unit == asked.unit for value in found) for found in values)
 
 
 def _of_two_things(differences: Sequence[Difference], segments: Sequence[Segment], asked: Focus | None) -> bool:

@@ -100,12 +100,20 @@ def _claimed(sentence: str) -> str | None:
     if bare.endswith((":", "：")):
         if _gives_value(bare):
             return said
-        return said if len(content) > (_LONGEST_LEAD_IN if LEAD_IN.search(bare) else _LONGEST_LABEL) else None
+        label = terms(_DATED.sub("", said))
+        return said if len(label) > (_LONGEST_LEAD_IN if LEAD_IN.search(bare) else _LONGEST_LABEL) else None
     return said if content and not _is_bold_heading(sentence, content) else None
 
 
+_DATED: Final = re.compile(r"[(（]\s*\d{4}-\d{2}-\d{2}\s*[)）]")
+
+
 def _gives_value(line: str) -> bool:
-    """Whether a line gives an amount or a date, more than how many things follow."""
+    """Whether a line gives an amount or a date, more than how many things follow.
+
+    A date in brackets only tells which document is meant ("The newer page (2025-02-27):").
+    """
+    line = _DATED.sub("", line)
     return any(isinstance(each, Moment) or each.dimension is not Dimension.COUNT for each in figures(line).stated())
 
 

@@ -22,6 +22,10 @@ _HEADER_CHARACTERS: Final = 300
 _SENTENCE_TARGETS: Final = 6
 
 
+PATH: Final = " > "
+"""What stands between the headings of a path."""
+
+
 @dataclass(frozen=True, slots=True)
 class ChunkSize:
     """How large a chunk should be, in columns: a Chinese character counts as two, everything else as one.
@@ -210,6 +214,6 @@ def _chunk(parsed: Parsed, part: _Part, title: str) -> Chunk:
     path = part.path if part.path[:1] == (title,) else (title, *part.path)
     first = part.units[0].block
     header = first.header[:_HEADER_CHARACTERS].strip("| ") if first.kind is Kind.ROW else ""
-    section = " > ".join([*(name for name in path if name), *([header] if header else [])])
+    section = PATH.join([*(name for name in path if name), *([header] if header else [])])
     words = index_terms(f"{section}\n{parsed.text[span.start : span.end]}")
     return Chunk(span=span, section=section, page=first.page, terms=tuple(words))

@@ -9,7 +9,7 @@ from pathlib import Path
 from assistant.core.access import EVERYONE
 from assistant.core.evidence import Authority
 from assistant.interfaces import ChunkDraft, DocumentDraft
-from assistant.knowledge.chunking import ChunkSize
+from assistant.knowledge.chunking import PATH, ChunkSize
 from assistant.knowledge.documents import Limits, refuse
 from assistant.knowledge.metadata import family
 from assistant.knowledge.reading import Reading, Sources, read
@@ -40,13 +40,20 @@ def draft_of(reading: Reading, data: bytes, uri: str) -> DocumentDraft:
         sha256=hashlib.sha256(data).hexdigest(),
         media_type=reading.media_type,
         language=reading.language,
-        chunks=tuple(ChunkDraft(one.span, one.section, one.page, one.terms) for one in reading.chunks),
+        chunks=tuple(
+            ChunkDraft(one.span, _below(reading.title, one.section), one.page, one.terms) for one in reading.chunks
+        ),
         date=known.date,
         authority=known.authority or Authority.MEDIUM,
         access=frozenset({EVERYONE}) if known.access is None else known.access,
         family=family(uri),
         owner=known.owner,
     )
+
+
+def _below(title: str, section: str) -> str:
+    """The heading path below the title, which is shown beside it anyway."""
+    return "" if section == title else section.removeprefix(title + PATH)
 
 
 @dataclass(frozen=True, slots=True)

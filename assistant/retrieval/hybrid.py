@@ -19,9 +19,13 @@ from assistant.interfaces import Embedder, PassageIndex, Vectors
 
 log = structlog.get_logger(__name__)
 
+# What one search may cost: wordings, characters of each, terms of each.
 _WORDINGS: Final = 4
+_CHARACTERS: Final = 2000
 _TERMS: Final = 120
+# The best BM25 score over the square root of the number of terms, as measured where the corpus holds an answer.
 _TYPICAL: Final = 6.0
+# Fewer cosines than this do not tell what is usual.
 _ENOUGH: Final = 20
 
 
@@ -72,7 +76,7 @@ class HybridRetriever:
         The score is the rank score times how well the question is met at all (`strength`), so that a floor on it means
         about the same for every question. An embedder that fails leaves the words.
         """
-        wordings = list(dict.fromkeys(query.strip() for query in queries if query.strip()))[:_WORDINGS]
+        wordings = list(dict.fromkeys(query.strip()[:_CHARACTERS] for query in queries if query.strip()))[:_WORDINGS]
         if not wordings or limit < 1:
             return []
         pool = max(self._policy.pool, limit)

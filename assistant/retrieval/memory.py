@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -31,8 +31,8 @@ class _Entry:
 class _Table:
     """The vectors of one embedder: `rows[i]` belongs to chunk `chunks[i]`."""
 
-    chunks: list[int] = field(default_factory=list)
-    rows: list[Vectors] = field(default_factory=list)
+    chunks: list[int]
+    rows: Vectors
 
 
 class MemoryIndex:
@@ -45,7 +45,7 @@ class MemoryIndex:
     def __init__(self) -> None:
         self._entries: dict[int, _Entry] = {}
         self._postings: dict[str, list[int]] = defaultdict(list)
-        self._tables: dict[str, _Table] = defaultdict(_Table)
+        self._tables: dict[str, _Table] = {}
 
     def add(self, tenant: str, passage: Passage, terms: Sequence[str] | None = None) -> int:
         """Store a passage and return its chunk id; `terms` default to the index terms of title, section and text."""
@@ -62,9 +62,10 @@ class MemoryIndex:
         """Store unit vectors of chunks, one row per chunk."""
         if len(chunks) != len(vectors):
             raise ValueError(f"{len(chunks)} chunks with {len(vectors)} vectors")
-        table = self._tables[embedder]
-        table.chunks.extend(chunks)
-        table.rows.extend(vectors)
+        if table := self._tables.get(embedder):
+            self._tables[embedder] = _Table([*table.chunks, *chunks], np.concatenate([table.rows, vectors]))
+        else:
+            self._tables[embedder] = _Table(list(chunks), np.asarray(vectors, dtype=np.float32))
 
     async def search_words(
         self, terms: Sequence[str], caller: Caller, collections: frozenset[str] | None, limit: int
@@ -89,10 +90,10 @@ class MemoryIndex:
     ) -> list[Hit]:
         """Cosine of unit vectors, best first; nothing when there are no vectors of this embedder."""
         table = self._tables.get(embedder)
-        if table is None or not table.chunks or limit < 1:
+        if table is None or limit < 1:
             return []
         readable = self._readable(caller, collections)
-        cosines = np.stack(table.rows) @ vector
+        cosines = table.rows @ vector
         return _best({c: float(s) for c, s in zip(table.chunks, cosines, strict=True) if c in readable}, limit)
 
     async def passages(self, chunks: Sequence[int], caller: Caller) -> dict[int, Passage]:
@@ -101,12 +102,13 @@ class MemoryIndex:
         return {chunk: self._entries[chunk].passage for chunk in chunks if chunk in readable}
 
     def _readable(self, caller: Caller, collections: frozenset[str] | None) -> frozenset[int]:
-        may: Callable[[_Entry], bool] = lambda entry: (  # noqa: E731 - one condition, read three times
-            entry.tenant == caller.tenant
-            and caller.may_read(entry.passage.source.access)
-            and (collections is None or entry.passage.source.collection in collections)
-        )
-        return frozenset(chunk for chunk, entry in self._entries.items() if may(entry))
+        return frozenset(chunk for chunk, entry in self._entries.items() if _may_read(entry, caller, collections))
+
+
+def _may_read(entry: _Entry, caller: Caller, collections: frozenset[str] | None) -> bool:
+    source = entry.passage.source
+    within = collections is None or source.collection in collections
+    return entry.tenant == caller.tenant and caller.may_read(source.access) and within
 
 
 def _best(scores: dict[int, float], limit: int) -> list[Hit]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from assistant.core.text import sentences
 from assistant.errors import BadSetting
-from assistant.interfaces import Vectors
+from assistant.interfaces import Embedder, Vectors
 from assistant.retrieval.embedders import HashingEmbedder, LocalEmbedder, choose_embedder, unit_rows, windows
 
 HOSTILE = ["", " ", "\0", "a\0b", "\ud800", "😀" * 500, "x" * 30_000, "年假" * 2000, "\n\n\n", "<script>"]
@@ -81,21 +81,25 @@ async def test_a_model_that_cannot_be_loaded_is_tried_again() -> None:
     assert (await embedder.embed_query("a")).shape == (2,)
 
 
-async def test_the_default_embedder_brings_the_same_meaning_together_in_two_languages() -> None:
+@pytest.fixture(scope="module")
+def default() -> Embedder:
+    """The default embedder, its weights read once for this file."""
     embedder = choose_embedder("use")
     assert embedder is not None
-    passages = await embedder.embed_passages(["Employees get 25 days of annual leave.", "The printer is on floor 2."])
+    return embedder
+
+
+async def test_the_default_embedder_brings_the_same_meaning_together_in_two_languages(default: Embedder) -> None:
+    passages = await default.embed_passages(["Employees get 25 days of annual leave.", "The printer is on floor 2."])
     for question in ("How much vacation do I get?", "员工有多少天年假？"):
-        near, far = passages @ await embedder.embed_query(question)
+        near, far = passages @ await default.embed_query(question)
         assert near > far + 0.1
     assert passages.dtype == np.float32
-    assert passages.shape == (2, embedder.dimension)
+    assert passages.shape == (2, default.dimension)
 
 
-async def test_the_default_embedder_takes_any_text() -> None:
-    embedder = choose_embedder("use")
-    assert embedder is not None
-    vectors = await embedder.embed_passages([text[:3000] for text in HOSTILE])
+async def test_the_default_embedder_takes_any_text(default: Embedder) -> None:
+    vectors = await default.embed_passages([text[:1000] for text in HOSTILE])
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-3)
 
 

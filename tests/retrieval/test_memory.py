@@ -69,7 +69,8 @@ async def test_vectors_are_ranked_by_cosine_within_the_same_rights() -> None:
     index.add("acme", secret("first", "everyone"))
     index.add("acme", secret("second", "hr"))
     index.add("acme", secret("third", "everyone"))
-    index.put_vectors("e", [1, 2, 3], np.array([[0, 1], [1, 0], [0.6, 0.8]], dtype=np.float32))
+    index.put_vectors("e", [1], np.array([[0, 1]], dtype=np.float32))
+    index.put_vectors("e", [2, 3], np.array([[1, 0], [0.6, 0.8]], dtype=np.float32))
     query = np.array([1, 0], dtype=np.float32)
     assert [hit.chunk for hit in await index.search_vectors("e", query, ANA, None, 10)] == [2, 3, 1]
     assert [hit.chunk for hit in await index.search_vectors("e", query, BOB, None, 1)] == [3]
