@@ -263,4 +263,4 @@ async def test_another_parser_version_reads_everything_again(
 def test_one_document_and_its_preview(folder: Path) -> None:
     document = parse_document(folder / "leave.md")
     assert [one.text for one in chunk_preview(document)] == [document.text]
-    assert chunk_preview(document)[0].section == "Leave"
+    assert (document.title, chunk_preview(document)[0].section) == ("Leave", "")
