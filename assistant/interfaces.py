@@ -271,6 +271,21 @@ class OpenedConversation:
     head_seq: int
 
 
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """What a person says of an answer: rating up or down, a reason, what it should have said, the citation meant.
+
+    `id` is the idempotency key.
+    """
+
+    id: str
+    turn: str
+    rating: str
+    reason: str | None = None
+    correction: str | None = None
+    citation: int | None = None
+
+
 class ConversationStore(Protocol):
     """Conversations, messages, turns and what they rest on. Every read and write checks the owner: NotFound otherwise."""
 
@@ -286,6 +301,10 @@ class ConversationStore(Protocol):
 
     async def messages(self, caller: Caller, conversation: str) -> list[MessageView]:
         """All messages of a conversation in order; running turns have only their question."""
+        ...
+
+    async def add_feedback(self, caller: Caller, conversation: str, given: Feedback) -> None:
+        """Store feedback on an answer; the same id again changes nothing."""
         ...
 
     async def begin_turn(

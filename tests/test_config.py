@@ -32,7 +32,11 @@ def test_the_environment_wins_over_the_file(monkeypatch: pytest.MonkeyPatch, tmp
 
 @pytest.mark.parametrize(
     ("variable", "nearest"),
-    [("ASSISTANT_MODEL__NAEM", "ASSISTANT_MODEL__NAME"), ("ASSISTANT_DATABASE_URL", "ASSISTANT_DATABASE__URL"), ("ASSISTANT_QQQQQ__ZZZZZ", None)],
+    [
+        ("ASSISTANT_MODEL__NAEM", "ASSISTANT_MODEL__NAME"),
+        ("ASSISTANT_DATABASE_URL", "ASSISTANT_DATABASE__URL"),
+        ("ASSISTANT_QQQQQ__ZZZZZ", None),
+    ],
 )
 def test_unknown_variables_are_refused_with_the_nearest_name(
     monkeypatch: pytest.MonkeyPatch, variable: str, nearest: str | None
@@ -53,7 +57,11 @@ def test_unknown_keys_of_the_file_are_refused_with_the_nearest_name(tmp_path: Pa
 
 @pytest.mark.parametrize(
     ("text", "name"),
-    [("[server]\nport = 99999\n", "server.port"), ("[model]\nkind = 'magic'\n", "model.kind"), ("tenant = ''\n", "tenant")],
+    [
+        ("[server]\nport = 99999\n", "server.port"),
+        ("[model]\nkind = 'magic'\n", "model.kind"),
+        ("tenant = ''\n", "tenant"),
+    ],
 )
 def test_values_out_of_range_are_named(tmp_path: Path, text: str, name: str) -> None:
     (tmp_path / "assistant.toml").write_text(text)

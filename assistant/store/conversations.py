@@ -20,9 +20,18 @@ from assistant.core.evidence import Evidence, Passage
 from assistant.core.messages import Message, Role
 from assistant.core.turn import TurnMessage
 from assistant.errors import BadInput, Busy, IdempotencyMismatch, NotFound
-from assistant.interfaces import BegunTurn, ConversationView, MessageView, NumberedEvent, OpenedConversation, PastTurn
+from assistant.interfaces import (
+    BegunTurn,
+    ConversationView,
+    Feedback,
+    MessageView,
+    NumberedEvent,
+    OpenedConversation,
+    PastTurn,
+)
 from assistant.store.engine import Database
 from assistant.store.events import append_one
+from assistant.store.feedback import store_feedback
 from assistant.store.rows import (
     AnyRow,
     citation_row,
@@ -117,6 +126,12 @@ class SqlConversationStore:
             for row in await connection.execute(cited):
                 of_turn[row.turn].append(row)
         return [_message_view(row, of_turn[row.id]) for row in rows]
+
+    async def add_feedback(self, caller: Caller, conversation: str, given: Feedback) -> None:
+        """Store feedback on an answer; the same id again changes nothing. NotFound when it is not the caller's."""
+        async with self._database.write() as connection:
+            await _check_owner(connection, caller, conversation)
+            await store_feedback(connection, caller, conversation, given, self._clock())
 
     async def begin_turn(
         self, caller: Caller, conversation: str, *, turn: str, client_id: str, text: str, mode: str, limit: int = 2

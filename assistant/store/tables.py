@@ -207,6 +207,21 @@ citation_numbers: Final = Table(
     Column("n", Integer, nullable=False),
 )
 
+feedback: Final = Table(
+    "feedback",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("turn", Text, ForeignKey("turns.id"), nullable=False),
+    Column("tenant", Text, nullable=False),
+    Column("user_id", Text, nullable=False),
+    Column("rating", Text, nullable=False),
+    Column("reason", Text),
+    Column("correction", Text),
+    Column("citation", Integer),
+    Column("at", Instant, nullable=False),
+    Index(None, "turn", "at"),
+)
+
 documents: Final = Table(
     "documents",
     metadata,

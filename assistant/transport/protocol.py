@@ -72,6 +72,16 @@ class CancelData(_Wire):
     turn: Identifier
 
 
+class FeedbackData(_Wire):
+    """What a person says of an answer."""
+
+    turn: Identifier
+    rating: Literal["up", "down"]
+    reason: str | None = Field(None, max_length=1000)
+    correction: str | None = Field(None, max_length=4000)
+    citation: int | None = Field(None, ge=1, le=1_000_000)
+
+
 class PingData(_Wire):
     """The last number that the client applied."""
 
@@ -102,6 +112,14 @@ class TurnCancel(_Wire):
     d: CancelData
 
 
+class FeedbackAdd(_Wire):
+    """Rates an answer; acknowledged when it is stored."""
+
+    type: Literal["feedback.add"]
+    id: Ulid
+    d: FeedbackData
+
+
 class Ping(_Wire):
     """Keeps the socket alive."""
 
@@ -110,9 +128,9 @@ class Ping(_Wire):
     d: PingData = PingData()
 
 
-ClientFrame = SessionOpen | TurnStart | TurnCancel | Ping
+ClientFrame = SessionOpen | TurnStart | TurnCancel | FeedbackAdd | Ping
 _CLIENT: Final[TypeAdapter[ClientFrame]] = TypeAdapter(Annotated[ClientFrame, Field(discriminator="type")])
-CLIENT_TYPES: Final = frozenset({"session.open", "turn.start", "turn.cancel", "ping"})
+CLIENT_TYPES: Final = frozenset({"session.open", "turn.start", "turn.cancel", "feedback.add", "ping"})
 
 
 class Limits(_Wire):

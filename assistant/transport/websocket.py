@@ -12,7 +12,7 @@ from fastapi import WebSocket, WebSocketDisconnect
 
 from assistant.core.access import Caller
 from assistant.errors import AssistantError, BadInput, NotAuthenticated, NotFound
-from assistant.interfaces import NumberedEvent, OpenedConversation
+from assistant.interfaces import Feedback, NumberedEvent, OpenedConversation
 from assistant.transport.auth import origin_allowed
 from assistant.transport.doors import Doors, read_mode
 from assistant.transport.errors import Close
@@ -23,6 +23,7 @@ from assistant.transport.protocol import (
     ClientFrame,
     Control,
     ErrorShown,
+    FeedbackAdd,
     Ping,
     Pong,
     ReplayDone,
@@ -217,6 +218,10 @@ class _Session:
                 await self._start(frame)
             case TurnCancel():
                 self.doors.live.cancel(self.caller, self.opened.id, frame.d.turn)
+                await self.control(Ack(id=frame.id, turn=frame.d.turn))
+            case FeedbackAdd():
+                given = Feedback(id=frame.id, **frame.d.model_dump())
+                await self.doors.store.add_feedback(self.caller, self.opened.id, given)
                 await self.control(Ack(id=frame.id, turn=frame.d.turn))
             case Ping():
                 await self.control(Pong(head_seq=await self.doors.events.head(self.opened.id)))

@@ -11,6 +11,7 @@ from datetime import date
 from assistant.conversation.manager import ConversationManager, TurnPolicy
 from assistant.conversation.running import LiveTurns
 from assistant.core.access import Caller
+from assistant.core.modes import Mode
 from assistant.core.turn import TurnMessage, fold
 from assistant.interfaces import ChatModel, NumberedEvent
 from assistant.prompts import load_prompts
@@ -19,7 +20,9 @@ from assistant.store import Store
 from tests.store.filling import ANN, draft, put
 
 LEAVE = "Employees get 20 days of annual leave. Unused days may be carried over until March. Sick leave is unlimited."
-OLD_LEAVE = "Employees get 15 days of annual leave. Unused days may be carried over until March. Sick leave is unlimited."
+OLD_LEAVE = (
+    "Employees get 15 days of annual leave. Unused days may be carried over until March. Sick leave is unlimited."
+)
 TRAVEL = "Your supervisor approves travel. Flights over six hours may be booked in premium economy."
 
 
@@ -32,14 +35,13 @@ class Desk:
     conversation: str
     caller: Caller = ANN
 
-    async def ask(self, text: str, client_id: str = "", **more: object) -> str:
-        begun = await self.live.start(
-            self.caller, self.conversation, client_id=client_id or f"c-{time.monotonic_ns()}", text=text, **more  # type: ignore[arg-type]
-        )
+    async def ask(self, text: str, *, client_id: str = "", mode: Mode | None = None) -> str:
+        key = client_id or f"c-{time.monotonic_ns()}"
+        begun = await self.live.start(self.caller, self.conversation, client_id=key, text=text, mode=mode)
         return begun.turn
 
-    async def answer(self, text: str, **more: object) -> TurnMessage:
-        turn = await self.ask(text, **more)
+    async def answer(self, text: str, *, mode: Mode | None = None) -> TurnMessage:
+        turn = await self.ask(text, mode=mode)
         await self.live.wait(turn)
         return await self.message(turn)
 
@@ -64,7 +66,12 @@ async def sit_down(store: Store, model: ChatModel, *, per_user: int = 2, policy:
 
 
 async def beside(
-    store: Store, model: ChatModel, *, per_user: int = 2, policy: TurnPolicy | None = None, conversation: str | None = None
+    store: Store,
+    model: ChatModel,
+    *,
+    per_user: int = 2,
+    policy: TurnPolicy | None = None,
+    conversation: str | None = None,
 ) -> Desk:
     """A desk over a store that is filled already."""
     numbers = itertools.count()
@@ -78,7 +85,12 @@ async def beside(
     )
     started = time.monotonic_ns()
     live = LiveTurns(
-        manager, store.conversations, store.events, lambda: f"t-{started}-{next(numbers)}", per_user=per_user, interval=0.005
+        manager,
+        store.conversations,
+        store.events,
+        lambda: f"t-{started}-{next(numbers)}",
+        per_user=per_user,
+        interval=0.005,
     )
     opened = await store.conversations.open(ANN, conversation)
     return Desk(store, live, opened.id)

@@ -87,7 +87,9 @@ async def test_forbidden_documents_are_neither_shown_nor_sent(store: Store) -> N
 
 
 async def test_cancel_keeps_what_was_written_and_cites_it(store: Store) -> None:
-    model = ScriptedModel(["Employees get 20 days of annual leave. " + "More words follow. " * 500], delay=0.005, piece=20)
+    model = ScriptedModel(
+        ["Employees get 20 days of annual leave. " + "More words follow. " * 500], delay=0.005, piece=20
+    )
     desk = await sit_down(store, model)
     turn = await desk.ask(QUESTION)
     async with asyncio.timeout(20), aclosing(desk.live.follow(desk.conversation, 0)) as events:
@@ -169,11 +171,23 @@ async def test_a_follow_up_is_searched_as_rewritten_and_sees_its_history(store: 
     assert message.plan is not None
     assert message.plan.standalone != "And sick leave?"
     assert "sick leave" in message.plan.standalone.lower()
-    assert [m.text for m in model.calls[1].request.messages[1:3]] == [QUESTION, "Employees get 20 days of annual leave."]
+    assert [m.text for m in model.calls[1].request.messages[1:3]] == [
+        QUESTION,
+        "Employees get 20 days of annual leave.",
+    ]
 
 
 async def test_citation_numbers_stay_in_a_conversation(store: Store) -> None:
-    desk = await sit_down(store, ScriptedModel(["Employees get 20 days of annual leave.", "Your supervisor approves travel.", "Employees get 20 days of annual leave."]))
+    desk = await sit_down(
+        store,
+        ScriptedModel(
+            [
+                "Employees get 20 days of annual leave.",
+                "Your supervisor approves travel.",
+                "Employees get 20 days of annual leave.",
+            ]
+        ),
+    )
     numbers = []
     for question in (QUESTION, "Who approves travel?", QUESTION):
         message = await desk.answer(question)
@@ -229,7 +243,7 @@ async def test_followers_see_everything_once_wherever_they_join(store: Store) ->
         readers = await asyncio.gather(read(0, 0), read(3, 0.002), read(5, 0.01))
     await desk.live.wait(turn)
     last = len(await desk.events())
-    assert readers == [list(range(1, last + 1)), list(range(4, last + 1)), list(range(6, last + 1))]
+    assert list(readers) == [list(range(1, last + 1)), list(range(4, last + 1)), list(range(6, last + 1))]
 
 
 async def test_start_up_ends_what_a_crash_left_open(store: Store) -> None:
@@ -255,7 +269,9 @@ async def test_a_crash_between_answer_and_citations_is_mended(store: Store) -> N
     desk = await sit_down(store, ScriptedModel([GROUNDED]))
     complete = await desk.answer(QUESTION)
     again = await beside(store, ScriptedModel(["Never."]))
-    begun = await store.conversations.begin_turn(again.caller, again.conversation, turn="half", client_id="h", text=QUESTION, mode="auto")
+    begun = await store.conversations.begin_turn(
+        again.caller, again.conversation, turn="half", client_id="h", text=QUESTION, mode="auto"
+    )
     original = [item.event for item in await desk.events()]
     upto = next(place for place, event in enumerate(original) if isinstance(event, AnswerFinished))
     assert complete.plan is not None

@@ -49,7 +49,9 @@ def test_a_larger_window_never_drops_what_a_smaller_one_kept(
 def test_growing_token_by_token_never_drops(history: list[Candidate], evidence: list[Candidate]) -> None:
     plans = [plan(window, history, evidence) for window in range(1990, 2030)]
     for before, after in pairwise(plans):
-        assert before.evidence.items() <= {(ref, min(level, before.evidence.get(ref, level))) for ref, level in after.evidence.items()}
+        assert before.evidence.items() <= {
+            (ref, min(level, before.evidence.get(ref, level))) for ref, level in after.evidence.items()
+        }
         assert set(before.history) <= set(after.history)
 
 
@@ -72,7 +74,9 @@ def test_parts_are_what_their_members_cost(window: int, history: list[Candidate]
 
 
 @given(WINDOWS, candidates("h"), candidates("e", units=True))
-def test_what_is_missing_is_named_with_a_reason(window: int, history: list[Candidate], evidence: list[Candidate]) -> None:
+def test_what_is_missing_is_named_with_a_reason(
+    window: int, history: list[Candidate], evidence: list[Candidate]
+) -> None:
     made = plan(window, history, evidence)
     gone = {item.ref for item in made.plan.dropped if item.reason == "no_room"}
     assert gone == {c.ref for c in (*history, *evidence)} - set(made.evidence) - set(made.history)

@@ -37,7 +37,9 @@ def corpus(language: str, pages: int, length: int) -> tuple[Evidence, ...]:
     return select(made)
 
 
-def plan(language: str, window: int, evidence: tuple[Evidence, ...], counter: str = "gpt-4o", **more: object) -> TurnPlan:
+def plan(
+    language: str, window: int, evidence: tuple[Evidence, ...], counter: str = "gpt-4o", **more: object
+) -> TurnPlan:
     request = TurnRequest(question=QUESTIONS[language], evidence=evidence, **more)  # type: ignore[arg-type]
     return plan_turn(request, window=window, count=COUNTERS[counter].count, prompts=load_prompts(language))
 
@@ -78,7 +80,9 @@ def test_the_prompt_fits_the_window_and_the_parts_are_what_is_sent(window: int, 
 
 
 @settings(max_examples=40)
-@given(st.integers(512, 20000), st.integers(1, 4000), st.sampled_from(["en", "zh"]), st.integers(1, 10), st.integers(0, 30))
+@given(
+    st.integers(512, 20000), st.integers(1, 4000), st.sampled_from(["en", "zh"]), st.integers(1, 10), st.integers(0, 30)
+)
 def test_a_larger_window_keeps_every_sentence_that_a_smaller_one_kept(
     window: int, more: int, language: str, pages: int, length: int
 ) -> None:

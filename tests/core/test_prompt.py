@@ -33,7 +33,10 @@ def test_no_document_breaks_out_of_its_tag(text: str) -> None:
     assert TAG.findall(area) == ["evidence-list", "evidence", "evidence", "evidence", "evidence", "evidence-list"]
 
 
-@given(st.text(alphabet=st.characters(codec="utf-8"), max_size=200) | st.from_regex(r"(</?evidence[^>]{0,9}>?){1,4}", fullmatch=True))
+@given(
+    st.text(alphabet=st.characters(codec="utf-8"), max_size=200)
+    | st.from_regex(r"(</?evidence[^>]{0,9}>?){1,4}", fullmatch=True)
+)
 def test_any_text_leaves_the_structure_whole(text: str) -> None:
     area = render_evidence_area([replace(evidence(text or "x"), section=text)])
     assert area.count("<") == 4

@@ -43,4 +43,6 @@ def test_core_is_neither_async_nor_clocked() -> None:
         kinds = (ast.AsyncFunctionDef, ast.Await, ast.AsyncFor, ast.AsyncWith)
         assert not [node for node in ast.walk(tree) if isinstance(node, kinds)], file.name
         calls = [ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)]
-        assert not [name for name in calls if name.endswith((".now", ".today", ".utcnow")) or name in {"open", "print"}], file.name
+        assert not [
+            name for name in calls if name.endswith((".now", ".today", ".utcnow")) or name in {"open", "print"}
+        ], file.name

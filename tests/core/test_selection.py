@@ -43,7 +43,10 @@ def test_a_floor_never_leaves_fewer_than_two() -> None:
 
 
 def test_other_sources_are_heard_beside_a_dominant_one() -> None:
-    crowd = [passage(f"Rule {n} of the big page, with words {n}{n}.", "big", at=n * 1000, score=0.9 - n / 100) for n in range(8)]
+    crowd = [
+        passage(f"Rule {n} of the big page, with words {n}{n}.", "big", at=n * 1000, score=0.9 - n / 100)
+        for n in range(8)
+    ]
     other = passage("A small page says something else entirely.", "small", score=0.7)
     chosen = select([*crowd, other], SelectionPolicy(limit=4))
     assert "small" in [item.source.document for item in chosen]
@@ -72,7 +75,9 @@ def test_selection_never_invents_and_does_not_depend_on_order(hits: list[tuple[i
     passages: list[Passage] = []
     for document, slot, score in dict.fromkeys((d, s, round(x, 3)) for d, s, x in hits):
         if all(p.id != f"d{document}:{slot * 50}" for p in passages):
-            passages.append(passage(f"Part {slot} of {document}. ".ljust(50, "x"), f"d{document}", at=slot * 50, score=score))
+            passages.append(
+                passage(f"Part {slot} of {document}. ".ljust(50, "x"), f"d{document}", at=slot * 50, score=score)
+            )
     chosen = select(passages)
     assert chosen == select(passages[::-1])
     for item in chosen:

@@ -68,7 +68,12 @@ def test_any_chunking_of_an_answer_gives_the_same_message(pieces: list[str]) -> 
 
 def test_the_end_of_a_turn_is_its_state() -> None:
     message = fold(events_of(["Because ", "it is."]))
-    assert (message.question, message.text, message.status, message.stage) == ("Why?", "Because it is.", "completed", "done")
+    assert (message.question, message.text, message.status, message.stage) == (
+        "Why?",
+        "Because it is.",
+        "completed",
+        "done",
+    )
     assert message.sha256 == hashlib.sha256(message.text.encode()).hexdigest()
     assert message.plan is not None
     assert message.plan.mode == "compact"

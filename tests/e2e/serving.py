@@ -19,6 +19,7 @@ from typing import Any
 import httpx
 from ulid import ULID
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.typing import Subprotocol
 
 Frame = dict[str, Any]
 DEMO_PAGES = ("18f-handbook/tools/tock.md", "18f-handbook-2021/tools/tock.md")
@@ -40,7 +41,9 @@ class Server:
     def start(self, *more: str) -> None:
         command = [sys.executable, "-m", "assistant", "serve", "--port", str(self.port), *more]
         output = (self.folder / "server.log").open("ab")
-        self.process = subprocess.Popen(command, cwd=self.folder, env=dict(self.environment), stderr=output, stdout=output)
+        self.process = subprocess.Popen(
+            command, cwd=self.folder, env=dict(self.environment), stderr=output, stdout=output
+        )
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             with contextlib.suppress(httpx.TransportError):
@@ -79,7 +82,9 @@ def environment(**settings: str) -> dict[str, str]:
 @contextlib.contextmanager
 def serving(folder: Path, *arguments: str, **settings: str) -> Iterator[Server]:
     """A server over a database in `folder` until the block ends."""
-    server = Server(folder, free_port(), environment(auth__development_user="ann", retrieval__embedder="none", **settings))
+    server = Server(
+        folder, free_port(), environment(auth__development_user="ann", retrieval__embedder="none", **settings)
+    )
     server.start(*arguments)
     try:
         yield server
@@ -110,7 +115,9 @@ class Client:
     async def open(self, *, resume: bool = True, **headers: str) -> Frame:
         """Connect and open the session; the session.ready frame."""
         self.socket = await connect(
-            self.url.replace("http", "ws") + "/v1/ws", subprotocols=["assistant.v1"], additional_headers=headers  # type: ignore[list-item]
+            self.url.replace("http", "ws") + "/v1/ws",
+            subprotocols=[Subprotocol("assistant.v1")],
+            additional_headers=headers,
         )
         d: Frame = {"client": {"name": "test", "version": "1"}, "locale": "en"}
         if self.session:

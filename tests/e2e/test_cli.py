@@ -46,7 +46,11 @@ def test_ask_shows_the_budget_and_goes_on_with_a_session(folder: Path) -> None:
 
 
 def test_refusals_of_the_command_line_are_one_clear_line(folder: Path) -> None:
-    for arguments in (["ask", "Hi", "--mode", "warp"], ["ask", "Hi", "--session", "nobody"], ["eval", "nothing", "--data", "."]):
+    for arguments in (
+        ["ask", "Hi", "--mode", "warp"],
+        ["ask", "Hi", "--session", "nobody"],
+        ["eval", "nothing", "--data", "."],
+    ):
         done = run(folder, *arguments)
         assert done.returncode == 2
         assert "Traceback" not in done.stderr

@@ -21,7 +21,12 @@ def provider() -> Iterator[Provider]:
 
 
 def settings(provider: Provider) -> dict[str, str]:
-    return {"model__kind": "openai", "model__name": "test-model", "model__base_url": provider.url, "model__api_key": "k"}
+    return {
+        "model__kind": "openai",
+        "model__name": "test-model",
+        "model__base_url": provider.url,
+        "model__api_key": "k",
+    }
 
 
 async def test_kill_9_in_mid_answer_loses_nothing_committed(folder: Path, provider: Provider) -> None:
@@ -80,12 +85,19 @@ async def test_the_prompt_over_the_wire(folder: Path, provider: Provider, kind: 
             frames = await page.ask(QUESTION)
             await page.close()
         budget = of(frames, "turn.plan")["budget"]
-        assert sum(budget[part] for part in ("system", "history", "evidence", "question", "output", "margin")) <= int(window)
+        assert sum(budget[part] for part in ("system", "history", "evidence", "question", "output", "margin")) <= int(
+            window
+        )
         body = provider.bodies[-1]
         assert body["stream"] is True
         assert body["max_tokens"] == budget["output"]
         asked = body["messages"][-1]["content"]
-        assert asked.index("<evidence-list>") < asked.index('conflicts-with="') < asked.index("</evidence-list>") < asked.index("<question>")
+        assert (
+            asked.index("<evidence-list>")
+            < asked.index('conflicts-with="')
+            < asked.index("</evidence-list>")
+            < asked.index("<question>")
+        )
         assert body["messages"][0]["role"] == "system"
         assert page.texts[frames[0]["turn"]] == "You are expected to bill at least 32 hours to project work."
         (cited, *_) = of(frames, "citations")["items"]

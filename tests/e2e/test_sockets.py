@@ -8,6 +8,7 @@ import pytest
 from ulid import ULID
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
+from websockets.typing import Subprotocol
 
 from tests.e2e.serving import Client, Server, client, of
 
@@ -18,7 +19,9 @@ QUESTION = "How many hours must be billable in a week?"
 async def closed(server: Server, *frames: str, origin: str | None = None, subprotocol: str = "assistant.v1") -> int:
     """The close code after sending these frames."""
     socket = await connect(
-        server.url.replace("http", "ws") + "/v1/ws", subprotocols=[subprotocol], origin=origin  # type: ignore[list-item, arg-type]
+        server.url.replace("http", "ws") + "/v1/ws",
+        subprotocols=[Subprotocol(subprotocol)],
+        origin=origin,  # type: ignore[arg-type]
     )
     with pytest.raises(ConnectionClosed) as ended:
         for frame in frames:
@@ -130,6 +133,18 @@ async def test_the_same_start_is_acknowledged_as_a_duplicate(server: Server) -> 
         assert (await page.until("error"))["d"]["code"] == "idempotency_mismatch"
 
 
+async def test_feedback_is_acknowledged_when_stored_and_only_for_own_turns(server: Server) -> None:
+    async with client(server) as page, client(server) as other:
+        frames = await page.ask(QUESTION)
+        given = {"turn": frames[0]["turn"], "rating": "down", "correction": "32 hours, 80 %."}
+        await page.send("feedback.add", given)
+        assert (await page.until("ack", "error"))["type"] == "ack"
+        await page.send("feedback.add", given | {"rating": "sideways"})
+        assert (await page.until("ack", "error"))["d"]["code"] == "bad_input"
+        await other.send("feedback.add", given)
+        assert (await other.until("ack", "error"))["d"]["code"] == "not_found"
+
+
 async def test_pings_are_answered_and_unknown_frames_ignored(server: Server) -> None:
     async with client(server) as page:
         await page.send("hologram", {"x": 1})
@@ -139,7 +154,12 @@ async def test_pings_are_answered_and_unknown_frames_ignored(server: Server) -> 
 
 @pytest.mark.parametrize(
     ("d", "code"),
-    [({"text": "   "}, "bad_input"), ({"text": "Hi", "mode": "warp"}, "bad_input"), ({}, "bad_input"), ({"text": "a\u0000b"}, "bad_input")],
+    [
+        ({"text": "   "}, "bad_input"),
+        ({"text": "Hi", "mode": "warp"}, "bad_input"),
+        ({}, "bad_input"),
+        ({"text": "a\u0000b"}, "bad_input"),
+    ],
 )
 async def test_bad_starts_are_refused_and_the_socket_stays(server: Server, d: dict[str, str], code: str) -> None:
     async with client(server) as page:

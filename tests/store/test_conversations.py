@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
+from sqlalchemy import select
 
 from assistant.core.access import Caller
 from assistant.core.events import AnswerDelta, TurnAccepted, TurnFinished
@@ -15,9 +16,10 @@ from assistant.core.messages import Message, Role
 from assistant.core.text import Span
 from assistant.core.turn import TurnMessage
 from assistant.errors import BadInput, Busy, IdempotencyMismatch, NotFound
-from assistant.interfaces import BegunTurn
+from assistant.interfaces import BegunTurn, Feedback
 from assistant.store import Store
 from assistant.store.conversations import PAST_TURNS
+from assistant.store.tables import feedback
 from tests.store.filling import (
     ANN,
     BOB,
@@ -355,3 +357,17 @@ async def test_a_group_that_no_database_holds_opens_nothing(store: Store) -> Non
     await put(store, draft("Open salaries.", "open.md"))
     odd = replace(ANN, groups=frozenset({"everyone", "h\x00r", "\ud800", "hr' OR '1'='1"}))
     assert [each.exact for each in await found_evidence(store, "salaries", odd)] == ["Open salaries."]
+
+
+async def test_feedback_is_kept_beside_the_answer_once(store: Store) -> None:
+    opened = await store.conversations.open(ANN, None)
+    await store.conversations.begin_turn(ANN, opened.id, turn="t", client_id="c", text="Why?", mode="auto")
+    given = Feedback("f", "t", "down", correction="Because 年假 😀")
+    await store.conversations.add_feedback(ANN, opened.id, given)
+    await store.conversations.add_feedback(ANN, opened.id, given)
+    async with store.database.read() as connection:
+        (row,) = (await connection.execute(select(feedback))).all()
+    assert (row.user_id, row.rating, row.correction) == ("ann", "down", "Because 年假 😀")
+    for caller, turn in ((BOB, "t"), (ANN, "another")):
+        with pytest.raises(NotFound):
+            await store.conversations.add_feedback(caller, opened.id, Feedback("g", turn, "up"))

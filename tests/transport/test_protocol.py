@@ -16,6 +16,8 @@ from assistant.transport.protocol import (
     CancelData,
     ClientFrame,
     ClientInfo,
+    FeedbackAdd,
+    FeedbackData,
     OpenData,
     Ping,
     PingData,
@@ -53,9 +55,17 @@ frames: st.SearchStrategy[ClientFrame] = st.one_of(
         TurnStart,
         type=st.just("turn.start"),
         id=st.just(ULID),
-        d=st.builds(StartData, text=text, mode=st.just("auto"), scope=st.none() | st.builds(Scope, collections=st.lists(text))),
+        d=st.builds(
+            StartData, text=text, mode=st.just("auto"), scope=st.none() | st.builds(Scope, collections=st.lists(text))
+        ),
     ),
     st.builds(TurnCancel, type=st.just("turn.cancel"), id=st.just(ULID), d=st.builds(CancelData, turn=text)),
+    st.builds(
+        FeedbackAdd,
+        type=st.just("feedback.add"),
+        id=st.just(ULID),
+        d=st.builds(FeedbackData, turn=text, rating=st.sampled_from(["up", "down"]), correction=st.none() | text),
+    ),
     st.builds(Ping, type=st.just("ping"), id=st.just(ULID), d=st.builds(PingData, seq=seq)),
 )
 
@@ -65,7 +75,13 @@ def test_decoding_what_was_encoded_gives_the_same_frame(frame: ClientFrame) -> N
     assert decode(encode_client(frame)) == frame
 
 
-@given(st.binary(max_size=200) | st.text(max_size=200) | st.recursive(st.none() | st.integers() | text, lambda inner: st.lists(inner) | st.dictionaries(text, inner)).map(json.dumps))
+@given(
+    st.binary(max_size=200)
+    | st.text(max_size=200)
+    | st.recursive(st.none() | st.integers() | text, lambda inner: st.lists(inner) | st.dictionaries(text, inner)).map(
+        json.dumps
+    )
+)
 def test_any_frame_is_decoded_ignored_or_refused(data: str | bytes) -> None:
     try:
         assert decode(data) is None or True
@@ -111,4 +127,10 @@ def test_durable_frames_carry_a_number_and_control_frames_do_not() -> None:
         "d": {"off": 0, "text": "Hi 😀"},
     }  # fmt: skip
     control = json.loads(encode_control("s", Ack(id=ULID), AT))
-    assert control == {"v": 1, "type": "ack", "sid": "s", "ts": "2026-01-02T03:04:05.678Z", "d": {"id": ULID, "duplicate": False}}
+    assert control == {
+        "v": 1,
+        "type": "ack",
+        "sid": "s",
+        "ts": "2026-01-02T03:04:05.678Z",
+        "d": {"id": ULID, "duplicate": False},
+    }
