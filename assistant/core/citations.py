@@ -9,11 +9,11 @@ from datetime import date
 from enum import StrEnum
 from typing import Final
 
-from assistant.core.alignment import EvidenceIndex, Grounding, Place, ground, index_evidence
 from assistant.core.evidence import Authority, Evidence
-from assistant.core.statements import Statement, statements
+from assistant.core.grounding.alignment import EvidenceIndex, Grounding, Place, ground, index_evidence
+from assistant.core.grounding.statements import Statement, statements
+from assistant.core.grounding.verdicts import PARTIAL_FROM, SUPPORTED_FROM, Support, support
 from assistant.core.text import Span, sentences
-from assistant.core.verdicts import PARTIAL_FROM, SUPPORTED_FROM, Support, support
 
 
 class Verdict(StrEnum):

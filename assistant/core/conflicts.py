@@ -9,9 +9,9 @@ from datetime import date
 from enum import StrEnum
 from typing import Final
 
-from assistant.core.comparison import Finding, compare
+from assistant.core.comparing.comparison import Finding, compare
+from assistant.core.comparing.pairing import Statement, statements
 from assistant.core.evidence import Authority, Evidence
-from assistant.core.pairing import Statement, statements
 from assistant.core.text import Span
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from assistant.core.support import answerability
+from assistant.core.grounding.support import answerability
 from assistant.eval.data import read_items
 from assistant.eval.making import passages_of
 from assistant.eval.metrics import auroc, best_f1

@@ -8,10 +8,10 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from typing import Final
 
-from assistant.core.extract import Extraction, extract, improve
 from assistant.core.messages import ModelChunk, ModelDelta, ModelFinish, Usage
-from assistant.core.phrases import small_talk
 from assistant.core.prompt import ModelRequest
+from assistant.core.quoting.extract import Extraction, extract, improve
+from assistant.core.quoting.phrases import small_talk
 from assistant.core.text import language
 from assistant.interfaces import TokenCounter
 from assistant.llm.tokens import DEFAULT_ENCODING, counter_for

@@ -14,7 +14,13 @@ from tests.e2e.serving import Server
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("server")]
 QUESTION = "How many hours must be billable in a week?"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-QUIET = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--disable-component-update")
+QUIET = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--no-first-run",
+    "--disable-component-update",
+)
 
 
 @pytest_asyncio.fixture

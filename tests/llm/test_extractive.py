@@ -2,8 +2,8 @@ import pytest
 
 from assistant.core.evidence import Passage, SourceVersion, admit
 from assistant.core.messages import ModelDelta, ModelFinish, Usage
-from assistant.core.phrases import refusal
 from assistant.core.prompt import ModelRequest, Sampling
+from assistant.core.quoting.phrases import refusal
 from assistant.core.text import Span
 from assistant.llm.extractive import ExtractiveModel, pieces
 from assistant.llm.tokens import NaiveCounter

@@ -1,0 +1,167 @@
+"""Pairing: which statements of two documents are worth comparing.
+
+Candidates come from an inverted index over the rarer terms of each statement (prefix filtering, Bayardo, Ma and
+Srikant 2007): two statements that share half of their terms share one of these. Two statements belong together when
+each is the other's nearest, so that neighbours in a list or table are not mixed up; a statement that stands word for
+word in the other document has nothing to be compared with.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain, combinations
+from math import ceil
+from typing import Final
+
+from assistant.core.comparing.claims import statement_spans
+from assistant.core.evidence import Evidence
+from assistant.core.stopwords import STOPWORDS
+from assistant.core.text import Span, stem, terms
+
+_NEAR: Final = 0.5
+_PREFIX: Final = 2 / 3
+_PLAIN_WORD: Final = re.compile(r"\d+(?:[.,:]\d+)*|[a-z]+(?:'[a-z]+)?")
+_MARKS: Final = str.maketrans("", "", "*_`\"'“”‘’.,;:!?|#()[]。，；：！？、（）— \n\t")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement of one piece of evidence: its place in the document, its text and its content terms.
+
+    `bare` is the text without marks and white space: equal for statements that differ in nothing else.
+    """
+
+    evidence: Evidence
+    span: Span
+    text: str
+    terms: frozenset[str]
+    bare: str
+
+
+Side = tuple[Statement, ...]
+Pair = tuple[Statement, Statement]
+
+
+def statements(evidence: Sequence[Evidence]) -> Side:
+    """The statements of the kept parts of one document's evidence, in the order of the document, each once."""
+    found: dict[tuple[int, int], Statement] = {}
+    for item in evidence:
+        for kept in item.kept:
+            for start, end, text, words, bare in _parsed(item.quote(kept)):
+                place = (kept.start + start, kept.start + end)
+                if place not in found:
+                    found[place] = Statement(item, Span(*place), text, words, bare)
+    return tuple(found[place] for place in sorted(found))
+
+
+def heading_terms(statement: Statement) -> frozenset[str]:
+    """The content terms of the section that a statement stands in."""
+    return _section_terms(statement.evidence.section)
+
+
+@lru_cache(maxsize=1024)
+def _section_terms(section: str) -> frozenset[str]:
+    return frozenset(terms(section))
+
+
+@lru_cache(maxsize=4096)
+def _parsed(text: str) -> tuple[tuple[int, int, str, frozenset[str], str], ...]:
+    parts = ((span.start, span.end, text[span.start : span.end]) for span in statement_spans(text))
+    return tuple((start, end, part, _terms(part), part.translate(_MARKS).lower()) for start, end, part in parts)
+
+
+def _terms(text: str) -> frozenset[str]:
+    """The content terms of a text; plain English, the most frequent case, without a look at every character class."""
+    plain = text.replace("’", "'")
+    if not plain.isascii():
+        return frozenset(terms(text))
+    return frozenset(stem(word) for word in set(_PLAIN_WORD.findall(plain.lower())) - STOPWORDS)
+
+
+def near_pairs(sides: Sequence[Side]) -> Iterator[tuple[int, int, list[Pair]]]:
+    """For every two sides that have any: the pairs of statements that are each other's nearest.
+
+    They share at least half of their terms (Dice), or stand alone between statements that are the same on both sides.
+    """
+    twins = _twins(sides)
+    scores = _scores(sides, twins)
+    versions = {pair for numbers in twins.values() if len(numbers) > 1 for pair in combinations(sorted(numbers), 2)}
+    for one, other in sorted(scores.keys() | versions):
+        pairs = _mutual(sides[one], sides[other], scores.get((one, other), {}))
+        if (one, other) in versions:
+            pairs += [pair for pair in anchored_pairs(sides[one], sides[other]) if pair not in pairs]
+        if pairs:
+            yield one, other, pairs
+
+
+def _scores(sides: Sequence[Side], twins: dict[str, set[int]]) -> dict[tuple[int, int], dict[tuple[int, int], float]]:
+    """The Dice overlap of all pairs of statements of two sides that reaches the threshold."""
+    frequency = Counter(chain.from_iterable(statement.terms for side in sides for statement in side))
+    rank = {
+        term: place for place, (count, term) in enumerate(sorted((n, t) for t, n in frequency.items())) if count > 1
+    }
+    index: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+    found: defaultdict[tuple[int, int], dict[tuple[int, int], float]] = defaultdict(dict)
+    for number, side in enumerate(sides):
+        for place, statement in enumerate(side):
+            prefix = _prefix(statement.terms, rank)
+            for at in {at for term in prefix for at in index[term] if at[0] != number}:
+                partner = sides[at[0]][at[1]]
+                score = _dice(partner.terms, statement.terms)
+                if score >= _NEAR and number not in twins[partner.bare] and at[0] not in twins[statement.bare]:
+                    found[at[0], number][at[1], place] = score
+            for term in prefix:
+                index[term].append((number, place))
+    return found
+
+
+def _prefix(held: frozenset[str], rank: dict[str, int]) -> list[str]:
+    """The rarest two thirds of a statement's terms, less those that stand nowhere else (they have no rank)."""
+    shared = sorted((term for term in held if term in rank), key=rank.__getitem__)
+    return shared[: max(0, ceil(_PREFIX * len(held)) - len(held) + len(shared))]
+
+
+def _twins(sides: Sequence[Side]) -> dict[str, set[int]]:
+    """The sides on which each text stands word for word."""
+    found: defaultdict[str, set[int]] = defaultdict(set)
+    for number, side in enumerate(sides):
+        for statement in side:
+            found[statement.bare].add(number)
+    return found
+
+
+def _dice(one: frozenset[str], other: frozenset[str]) -> float:
+    whole = len(one) + len(other)
+    return 2 * len(one & other) / whole if whole else 0.0
+
+
+def _mutual(one: Side, other: Side, scores: dict[tuple[int, int], float]) -> list[Pair]:
+    """The pairs in which each statement is the nearest of the other; the earlier one where two are equally near."""
+    best: dict[int, tuple[float, int]] = {}
+    best_other: dict[int, tuple[float, int]] = {}
+    for (place, partner), score in scores.items():
+        best[place] = max(best.get(place, (0.0, 0)), (score, -partner))
+        best_other[partner] = max(best_other.get(partner, (0.0, 0)), (score, -place))
+    return [
+        (one[place], other[-partner])
+        for place, (score, partner) in sorted(best.items())
+        if best_other[-partner] == (score, -place)
+    ]
+
+
+def anchored_pairs(one: Side, other: Side) -> list[Pair]:
+    """Single statements that differ between two that are the same on both sides (or between one and the end)."""
+    places = {statement.bare: place for place, statement in enumerate(other)}
+    pairs = []
+    for place, statement in enumerate(one):
+        if statement.bare in places or len(one) == 1:
+            continue
+        before = places.get(one[place - 1].bare, -2) if place else -1
+        after = places.get(one[place + 1].bare, -2) if place + 1 < len(one) else len(other)
+        if before > -2 and after - before == 2:
+            pairs.append((statement, other[before + 1]))
+    return pairs

@@ -1,0 +1,1 @@
+"""How a sentence is tied to evidence: alignment, figures, denial, verdicts; what citations are made of."""
