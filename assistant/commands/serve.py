@@ -67,3 +67,5 @@ async def _prepare(settings: Settings, demo: bool) -> None:
     for collection in DEMO_COLLECTIONS if demo else ():
         report = await ingest_here(settings, DEMO / collection, collection, quiet=True)
         log.info("demo documents", collection=collection, added=report.added, unchanged=report.unchanged)
+        for skipped in report.skipped:
+            log.warning("demo document skipped", uri=skipped.uri, reason=skipped.reason)

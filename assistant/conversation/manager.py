@@ -32,6 +32,7 @@ from assistant.core.events import (
 from assistant.core.followups import Standalone
 from assistant.core.marks import MarkScanner
 from assistant.core.messages import ModelDelta, ModelFinish
+from assistant.core.modes import QuestionKind, question_kind
 from assistant.core.outcome import is_refusal, shown_conflicts, shown_evidence
 from assistant.core.planning import TurnPlan, TurnRequest, plan_turn
 from assistant.core.prompt import PromptSet, Sampling
@@ -114,8 +115,7 @@ class ConversationManager:
         self, start: StartedTurn, cancelled: asyncio.Event, watch: Stopwatch, trace: Trace
     ) -> AsyncGenerator[TurnEvent, None]:
         """From the question to the last word of the answer."""
-        pairs = [(turn.standalone or turn.question, turn.answer) for turn in start.history]
-        standalone = await make_standalone(start.text, pairs, self._rewriter)
+        standalone = await self._standalone(start)
         yield TurnProgress("search")
         plan = await self._plan(start, standalone)
         trace.evidence, trace.conflicts, trace.grounded = plan.evidence, plan.conflicts, plan.choice.mode.grounded
@@ -125,6 +125,13 @@ class ConversationManager:
         async with aclosing(self._write(plan, standalone, start, cancelled, watch, trace)) as events:
             async for event in events:
                 yield event
+
+    async def _standalone(self, start: StartedTurn) -> Standalone:
+        """The question made standalone; small talk stays as it is and is not searched."""
+        if start.mode is None and question_kind(start.text) is QuestionKind.SMALL_TALK:
+            return Standalone(start.text, (), changed=False, topic_change=True, rule="small_talk")
+        pairs = [(turn.standalone or turn.question, turn.answer) for turn in start.history]
+        return await make_standalone(start.text, pairs, self._rewriter)
 
     async def _plan(self, start: StartedTurn, standalone: Standalone) -> TurnPlan:
         """Search, select and plan."""

@@ -152,6 +152,15 @@ async def test_small_talk_needs_no_documents(store: Store) -> None:
     assert model.calls[0].request.purpose == "generation"
 
 
+async def test_small_talk_in_a_conversation_is_not_a_follow_up(store: Store) -> None:
+    model = ScriptedModel(["Employees get 20 days of annual leave.", "You are welcome."])
+    desk = await sit_down(store, model)
+    await desk.answer(QUESTION)
+    message = await desk.answer("谢谢")
+    assert message.plan is not None
+    assert (message.plan.mode, message.plan.standalone, message.plan.searched) == ("generation", "谢谢", ())
+
+
 @pytest.mark.parametrize("mode", [Mode.NO_TEXT, Mode.CONTEXT_ONLY])
 async def test_modes_without_a_model(store: Store, mode: Mode) -> None:
     model = ScriptedModel(["Never."])

@@ -16,6 +16,7 @@ choose chose chosen|give gave given|spend spent|keep kept|tell told|sell sold|bu
 get got gotten|find found|know knew known|see saw seen|speak spoke spoken|break broke broken|drive drove driven
 teach taught|think thought|leave left|lead led|feel felt|say said|run ran|win won|grow grew grown|wear wore worn
 steal stole stolen|child children|person people|man men|woman women|die death dead|sick ill illness|approve approval
+one 1|two 2|three 3|four 4|five 5|six 6|seven 7|eight 8|nine 9|ten 10|eleven 11|twelve 12
 weekly week|daily day|monthly month|yearly annual year|hourly hour|pregnant pregnancy|marry marriage|deadline due
 """
 _FORMS: Final = tuple(
