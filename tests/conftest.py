@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
+import pytest
+from blockbuster import BlockBuster, blockbuster_ctx
 from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
@@ -14,3 +17,18 @@ settings.register_profile(
     "default", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=bool(os.environ.get("CI"))
 )
 settings.load_profile("default")
+
+
+PATH_LOOKS = ("os.path.abspath", "os.getcwd", "os.stat", "os.access", "os.path.islink", "os.readlink")
+"""Looks at a path that take microseconds and happen when an engine or a static file is opened."""
+
+
+@pytest.fixture(autouse=True)
+def no_blocking() -> Iterator[BlockBuster]:
+    """A blocking call of the product inside the event loop fails the test. Migrations run before a loop serves anyone."""
+    with blockbuster_ctx("assistant") as watcher:
+        for name in PATH_LOOKS:
+            watcher.functions[name].deactivate()
+        for function in watcher.functions.values():
+            function.can_block_in("store/migrations.py", {"migrate", "current_and_head", "_upgrade", "_make_folder"})
+        yield watcher

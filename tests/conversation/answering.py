@@ -14,10 +14,13 @@ from assistant.core.access import Caller
 from assistant.core.modes import Mode
 from assistant.core.turn import TurnMessage, fold
 from assistant.interfaces import ChatModel, NumberedEvent
-from assistant.prompts import load_prompts
+from assistant.prompts import LANGUAGES, load_prompts
 from assistant.retrieval.hybrid import HybridRetriever
 from assistant.store import Store
 from tests.store.filling import ANN, draft, put
+
+for tongue in LANGUAGES:
+    load_prompts(tongue)  # as the app does at start-up: files are never read inside a turn
 
 LEAVE = "Employees get 20 days of annual leave. Unused days may be carried over until March. Sick leave is unlimited."
 OLD_LEAVE = (

@@ -258,8 +258,9 @@ async def test_followers_see_everything_once_wherever_they_join(store: Store) ->
 async def test_start_up_ends_what_a_crash_left_open(store: Store) -> None:
     desk = await sit_down(store, ScriptedModel(["Employees get 20 days of annual leave. " * 200], delay=0.005))
     turn = await desk.ask(QUESTION)
-    while not any(isinstance(item.event, AnswerDelta) for item in await desk.events()):
-        await asyncio.sleep(0.01)
+    async with asyncio.timeout(20):
+        while not any(isinstance(item.event, AnswerDelta) for item in await desk.events()):
+            await asyncio.sleep(0.01)
     for running in list(desk.live._running.values()):
         assert running.task is not None
         running.task.cancel()  # as a crash would: nothing more is written
@@ -294,7 +295,7 @@ async def test_a_crash_between_answer_and_citations_is_mended(store: Store) -> N
 
 
 async def test_what_is_stored_is_the_fold_of_the_events(store: Store) -> None:
-    desk = await sit_down(store, ExtractiveModel())
+    desk = await sit_down(store, await asyncio.to_thread(ExtractiveModel))
     await desk.answer(QUESTION)
     await desk.answer("Who approves travel?")
     stored = await store.conversations.messages(desk.caller, desk.conversation)
