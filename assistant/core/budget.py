@@ -171,11 +171,16 @@ def _units(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
 
 
 def _steps(units: Sequence[list[Candidate]], minimum: int) -> Iterator[tuple[list[Candidate], int]]:
-    """The best `minimum` units from shortest to full, then all others in their middle form, then those in full."""
-    first, rest = units[:minimum], units[minimum:]
+    """The order in which evidence is let in; it depends on nothing but the candidates.
+
+    First the best `minimum` units and those in conflict, all in their shortest form, then all of these longer and longer;
+    then every other unit in its middle form, then those in full.
+    """
+    leading = [*units[:minimum], *(unit for unit in units[minimum:] if len(unit) > 1)]
+    rest = [unit for unit in units[minimum:] if len(unit) == 1]
     deepest = max((len(candidate.sizes) for unit in units for candidate in unit), default=0)
     for level in range(deepest):
-        for unit in first:
+        for unit in leading:
             yield unit, level
     for level in range(max(0, deepest - 2), deepest):
         for unit in rest:

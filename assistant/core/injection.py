@@ -24,12 +24,12 @@ def suspicions(text: str) -> tuple[str, ...]:
     orders something), tag (it imitates the prompt's own structure or a chat template). Linear in the length of the text.
     """
     visible = remove_invisible(text)
-    plain = unmasked(visible)
-    masked = plain is not None and instructs(plain)
+    instruction = instructs(visible)
+    masked = not instruction and (plain := unmasked(visible)) is not None and instructs(plain)
     found = {
         "disguised-text": masked or holds_encoded_text(visible),
         "hidden-text": hidden(text) >= _TOO_MANY_HIDDEN,
-        "instruction": masked or instructs(visible),
+        "instruction": instruction or masked,
         "tag": imitates_structure(visible),
     }
     return tuple(reason for reason, holds in found.items() if holds)

@@ -1,0 +1,58 @@
+"""What a cue is: a named, weighted sign that a sentence gives orders to an assistant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from assistant.core.suspicion.sentences import PLACE
+
+ENOUGH: Final = 6
+"""From this sum of weights a sentence counts as an instruction to the assistant."""
+DECISIVE: Final = 6
+STRONG: Final = 4
+MEDIUM: Final = 3
+WEAK: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """A sign: it holds when one of `needs` is among the words (or `needs` is empty) and `pattern` is found.
+
+    `needs` spares the pattern for most sentences. `ordered` tells that the pattern wants the imperatives marked. Where
+    several cues share a name, the heaviest counts.
+    """
+
+    name: str
+    weight: int
+    needs: frozenset[str]
+    pattern: re.Pattern[str]
+    ordered: bool
+
+
+def cue(name: str, weight: int, needs: str, *patterns: str) -> Cue:
+    """A cue that holds when any of the patterns does; all of them or none may want imperatives marked."""
+    ordered = PLACE in patterns[0]
+    return Cue(name, weight, frozenset(needs.split()), re.compile("|".join(patterns)), ordered)
+
+
+def any_of(words: str) -> str:
+    """A pattern for any of the words, as whole words."""
+    return r"\b(?:" + "|".join(words.split()) + r")\b"
+
+
+def order(verbs: str) -> str:
+    """A pattern for any of the verbs in the place of an imperative."""
+    return PLACE + "(?:" + "|".join(verbs.split()) + r")\b"
+
+
+def needs_of(cues: Sequence[Cue]) -> frozenset[str]:
+    """All words that any of the cues needs."""
+    return frozenset().union(*(one.needs for one in cues))
+
+
+def gate(cues: Sequence[Cue]) -> re.Pattern[str]:
+    """A pattern that is found wherever one of the cues may hold: one search instead of many, for cues that need no words."""
+    return re.compile("|".join(f"(?:{one.pattern.pattern})" for one in cues).replace(PLACE, ""))

@@ -1,0 +1,133 @@
+"""The sentences of a passage as they are judged, and which of them are foreign to the rest."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from assistant.core.text import CJK
+
+LONGEST: Final = 400
+"""Sentences are judged in pieces of at most so many characters, so that no pattern meets a long text."""
+
+PLACE: Final = "\x01"
+"""Stands in `Sentence.ordered` before each word that is in the place of an imperative."""
+
+_BREAK: Final = re.compile(
+    r"(?P<open><!\s?--)|(?P<close>--!?>)|</?(?:a|b|body|br|caption|cite|code|div|em|footer|h[1-6]|head|header|html|i|img|li|main|ol|p|pre|section|small|span|strong"
+    r"|table|tbody|td|th|thead|title|tr|u|ul)\b[^<>\n]{0,200}>|\n+|\s\|\s|(?<=[.!?])[\"'”’)\]]*\s+(?![a-z])|(?<=[。！？；])(?![”’」』）\"'])"
+)
+_LEAD: Final = re.compile(r"[\W_]+(?=\w)")
+_WORD: Final = re.compile(rf"[^\W\d_{CJK}]+(?:['’][a-z]+)?")
+_CONTENT: Final = re.compile(rf"[^\W\d_{CJK}]{{4,}}|(?=([{CJK}]{{2}}))")
+_ITEM: Final = re.compile(r"\s*(?:[-*•+·–]|\(?\d{1,3}[.)、]|\(?[a-z][.)])\s")
+_HEADING: Final = re.compile(r"\s{0,3}#{1,6}\s")
+_CODE_COMMENT: Final = re.compile(r"\s+#\s|\s*(?://|/\*|--\s)")
+_ROW: Final = re.compile(r"^\s*\|", re.MULTILINE)
+_ORDERING: Final = re.compile(
+    r"^|[,;:>\"“‘(\[{}*!/–—] ?| ['-]|\b(?:and|then|please|also|you must|you should|just|simply|only|kindly|instead|next|first|can you|could you"
+    r"|would you|will you|you will|you can|have to|always|now) "
+)
+_STEM: Final = 5
+_FEW_TERMS: Final = 12
+_SHARED: Final = 0.2
+_GENERAL: Final = frozenset(
+    "about after again also answer answers describe explain discuss because been before could does each every from have into just like mention more"
+    " most other output please provide reply replies response responses should show some such tell than that their them"
+    " then there these they this those using very what when where which while will with would write your following include"
+    " sentence message user users".split()
+)
+_GENERAL_CHINESE: Final = frozenset(
+    "一个 我们 你们 他们 这个 那个 可以 如何 怎么 什么 为什 以下 下列 请在 回答 回复 答案 你的".split()
+)
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One sentence, lower case, with white space folded.
+
+    `heading` and `item` tell that it is one of Markdown or of a list, `comment` that it stands in a comment of HTML or code.
+    """
+
+    text: str
+    heading: bool
+    item: bool
+    comment: bool
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words of alphabetic scripts in it."""
+        return frozenset(_WORD.findall(self.text))
+
+    @cached_property
+    def ordered(self) -> str:
+        """The text with PLACE before each word that stands where an imperative may: first, after a mark, after "please"."""
+        return _ORDERING.sub(lambda found: found.group() + PLACE, self.text)
+
+    @cached_property
+    def terms(self) -> Counter[str]:
+        """What it is about."""
+        return terms(self.text)
+
+
+def terms(text: str) -> Counter[str]:
+    """Count the content terms of a lower-case text: the first letters of longer words, pairs of Chinese characters."""
+    found: Counter[str] = Counter()
+    for match in _CONTENT.finditer(text):
+        pair = match.group(1)
+        if pair is None:
+            word = match.group()
+            if word not in _GENERAL:
+                found[word[:_STEM]] += 1
+        elif pair not in _GENERAL_CHINESE:
+            found[pair] += 1
+    return found
+
+
+def cut(text: str) -> Iterator[Sentence]:
+    """The sentences, cells and comment lines of a passage in order, in linear time."""
+    start, inside = 0, False
+    for match in _BREAK.finditer(text):
+        yield from _sentences(text[start : match.start()], inside)
+        start = match.end()
+        if match.lastgroup:
+            inside = match.lastgroup == "open"
+    yield from _sentences(text[start:], inside)
+
+
+def _sentences(piece: str, inside: bool) -> Iterator[Sentence]:
+    if not piece or piece.isspace():
+        return
+    heading = _HEADING.match(piece) is not None
+    item = _ITEM.match(piece) is not None
+    comment = inside or _CODE_COMMENT.match(piece) is not None
+    for start in range(0, len(piece), LONGEST):
+        part = piece[start : start + LONGEST]
+        text = " ".join(_without_lead(part).lower().split())
+        yield Sentence(text, heading, item, comment)
+
+
+def _without_lead(piece: str) -> str:
+    lead = _LEAD.match(piece)
+    return piece[lead.end() :] if lead else piece
+
+
+def is_table(text: str) -> bool:
+    """Whether most lines of the passage are rows of a table."""
+    return text.count("|") > 8 and 2 * len(_ROW.findall(text)) > text.strip().count("\n") + 1
+
+
+def is_foreign(sentence: Sentence, passage: Mapping[str, int], size: int) -> bool:
+    """Whether a sentence shares next to no terms with the rest of its passage, given the terms of the whole and their number.
+
+    One that has hardly any terms, or stands beside hardly any, is not judged.
+    """
+    own = sentence.terms
+    if len(own) < 2 or size - sum(own.values()) < _FEW_TERMS:
+        return False
+    shared = sum(passage.get(term, 0) > count for term, count in own.items())
+    return shared <= _SHARED * len(own)
