@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from assistant import __version__
 from assistant.commands.ask import ask_here
@@ -94,7 +95,9 @@ def ingest(
         )
     )
     for item in report.skipped:
-        errors.print(f"[yellow]skipped[/yellow] {item.uri}: {item.reason} {item.detail}", highlight=False)
+        errors.print(
+            f"[yellow]skipped[/yellow] {escape(item.uri)}: {item.reason} {escape(item.detail)}", highlight=False
+        )
     console.print(
         f"{report.added} added, {report.updated} updated, {report.unchanged} unchanged, {report.deleted} deleted, "
         f"{len(report.skipped)} skipped in {report.seconds:.1f} s",

@@ -217,8 +217,10 @@ class EventLog(Protocol):
         """
         ...
 
-    async def read(self, conversation: str, *, after: int = 0, limit: int = 10_000) -> list[NumberedEvent]:
-        """Events with seq > after, ascending."""
+    async def read(
+        self, conversation: str, *, after: int = 0, turn: str | None = None, limit: int | None = None
+    ) -> list[NumberedEvent]:
+        """Events with seq > after, ascending, of one turn or of all; all of them unless `limit` says how many."""
         ...
 
     async def head(self, conversation: str) -> int:
@@ -325,6 +327,14 @@ class ConversationStore(Protocol):
 
     async def finish_turn(self, conversation: str, turn: str, message: TurnMessage) -> None:
         """Store the assistant message, its citations, usage and status. Doing it twice changes nothing."""
+        ...
+
+    async def number_evidence(self, conversation: str, evidence: Sequence[str]) -> dict[str, int]:
+        """The display numbers of cited evidence; what has none yet gets the next ones, in order, for good."""
+        ...
+
+    async def conflicts_of(self, turn: str) -> list[Conflict]:
+        """The conflicts among the evidence of a turn, as they were found."""
         ...
 
     async def open_turns(self) -> list[tuple[str, str]]:

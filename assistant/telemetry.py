@@ -8,6 +8,9 @@ from typing import Literal
 
 import structlog
 
+TRACEBACKS = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
+"""Tracebacks without local variables, which hold questions, answers and document text."""
+
 
 def configure_logging(form: Literal["console", "json"] = "console", level: str = "info") -> None:
     """Send structlog and standard library records through one renderer to standard error."""
@@ -18,7 +21,7 @@ def configure_logging(form: Literal["console", "json"] = "console", level: str =
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     renderer: list[structlog.typing.Processor] = (
-        [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()]
+        [structlog.processors.ExceptionRenderer(TRACEBACKS), structlog.processors.JSONRenderer()]
         if form == "json"
         else [
             structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback)

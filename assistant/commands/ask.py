@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from assistant.app import assemble, new_id
@@ -101,7 +102,7 @@ def _print_plan(plan: TurnPlanned, in_full: bool) -> None:
     console.print(f"[dim]{plan.mode}: {plan.reason}[/dim]")
     if not in_full:
         return
-    console.print(f"[dim]asked as: {plan.standalone}[/dim]", markup=True)
+    console.print(f"[dim]asked as: {escape(plan.standalone)}[/dim]")
     budget = plan.budget
     parts = Table("part", "tokens", "share", title=f"window of {budget.window} tokens")
     for name in ("system", "history", "evidence", "question", "output", "margin"):
@@ -112,7 +113,9 @@ def _print_plan(plan: TurnPlanned, in_full: bool) -> None:
     for item in plan.evidence:
         when = item.date.isoformat() if item.date else ""
         marks = " ".join(item.conflicts) + {True: " preferred", False: " not preferred", None: ""}[item.preferred]
-        shown.add_row(item.id, item.title, item.section, when, f"{item.score:.2f}", str(item.tokens), marks)
+        shown.add_row(
+            item.id, escape(item.title), escape(item.section), when, f"{item.score:.2f}", str(item.tokens), marks
+        )
     console.print(shown)
     for dropped in budget.dropped:
         console.print(f"[dim]{dropped.reason}: {dropped.kind} {dropped.ref} ({dropped.tokens} tokens)[/dim]")

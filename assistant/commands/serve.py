@@ -24,7 +24,7 @@ DEMO_EXAMPLES: Final = (
     "Can I carry over annual leave to the next year?",
     "如何让开源项目被更多人发现？",
 )
-MAX_FRAME_BYTES: Final = 64 * 1024
+MAX_FRAME_BYTES: Final = 256 * 1024
 """Frames above this are cut off by the server itself; smaller ones that are too large get a typed refusal."""
 
 

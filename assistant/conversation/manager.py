@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, Final
 
 import structlog
 
@@ -16,7 +17,6 @@ from assistant.conversation.rewriting import make_standalone
 from assistant.conversation.turns import StartedTurn, Stopwatch, Trace
 from assistant.core.budget import BudgetPolicy
 from assistant.core.citations import Alignment, CitationStatus, Verdict, align
-from assistant.core.conflicts import find_conflicts
 from assistant.core.events import (
     AnswerDelta,
     AnswerFinished,
@@ -29,6 +29,7 @@ from assistant.core.events import (
     TurnProgress,
     UsageReported,
 )
+from assistant.core.evidence import Passage
 from assistant.core.followups import Standalone
 from assistant.core.marks import MarkScanner
 from assistant.core.messages import ModelDelta, ModelFinish
@@ -45,6 +46,9 @@ from assistant.synthesis.job import Job, StepDone
 from assistant.synthesis.registry import get_synthesizer
 
 log = structlog.get_logger(__name__)
+
+MOST_CHARACTERS: Final = 16
+"""Characters of answer per token it may have; a model that goes on is stopped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +109,10 @@ class ConversationManager:
             except Exception:
                 log.exception("turn failed", turn=start.turn)
                 trace.error = "internal"
+        if cancelled.is_set():
+            trace.error = None  # what a model says while it is being stopped is no failure
         trace.ms_answer = watch.ms()
-        if cancelled.is_set() and trace.error is None:
+        if cancelled.is_set():
             trace.finish = "cancelled"
         async for event in self.conclude(start, message, trace, watch):
             yield event
@@ -138,16 +144,13 @@ class ConversationManager:
         passages = await self._retriever.search(
             standalone.searches, start.caller, collections=start.collections, limit=self._policy.search_limit
         )
-        request = TurnRequest(
-            question=standalone.text,
-            evidence=select(passages, self._policy.selection),
-            past=start.history,
-            requested=start.mode,
-            topic_change=standalone.topic_change,
-        )
+        past = start.history
+        request = TurnRequest(standalone.text, (), past, start.mode, topic_change=standalone.topic_change)
         make = partial(
-            plan_turn,
+            _select_and_plan,
             request,
+            passages,
+            self._policy.selection,
             window=self._model.window,
             count=self._model.counter.count,
             prompts=self._prompts(_prompt_language(start.text)),
@@ -181,6 +184,9 @@ class ConversationManager:
                         trace.ms_first_token = watch.ms() if trace.ms_first_token is None else trace.ms_first_token
                         yield AnswerDelta(length, text)
                         length += len(text)
+                if length > MOST_CHARACTERS * job.sampling.max_tokens:
+                    trace.finish = "length"
+                    break
         if rest := scanner.close():
             yield AnswerDelta(length, rest)
         trace.hints = tuple(scanner.hints)
@@ -206,21 +212,14 @@ class ConversationManager:
         The same path ends a turn that completed, was cancelled, failed, or was found open after a crash.
         """
         ending = self._ending(message, trace)
-        events: list[TurnEvent] = []
         if message.finish is None:
-            events.append(ending)
             yield ending
-        async for event in self._cite(start, message.text, ending.finish, trace):
-            events.append(event)
-            yield event
-        usage = _usage(trace, watch)
-        yield usage
-        done = TurnFinished(_status(ending.finish), error=trace.error)
-        final = message
-        for event in (*events, usage, done):
-            final = apply(final, event)
-        await self._store.finish_turn(start.conversation, start.turn, final)
-        yield done
+        if message.citations is None:
+            async for event in self._cite(start, message.text, ending.finish, trace):
+                yield event
+        if message.usage is None:
+            yield _usage(trace, watch)
+        yield TurnFinished(_status(ending.finish), error=trace.error)
 
     def _ending(self, message: TurnMessage, trace: Trace) -> AnswerFinished:
         refusal = self._prompts(_prompt_language(message.question)).refusal
@@ -235,24 +234,38 @@ class ConversationManager:
         alignment = Alignment(CitationStatus.NONE, (), (), None)
         if text and trace.grounded and finish != "no_answer":
             work = partial(align, text, trace.evidence, hints=trace.hints, numbers=start.numbers)
-            alignment = await asyncio.to_thread(work)
+            alignment = await self._numbered(start, await asyncio.to_thread(work))
         unsupported = tuple(item for item in alignment.sentences if item.verdict in _NOT_CARRIED)
         yield CitationsAdded(alignment.status, alignment.citations, unsupported, alignment.agreement)
         if trace.conflicts and trace.grounded:
             numbers = {**start.numbers, **{item.evidence: item.n for item in alignment.citations}}
             yield ConflictsFound(shown_conflicts(trace.conflicts, trace.evidence, alignment.citations, numbers))
 
+    async def _numbered(self, start: StartedTurn, alignment: Alignment) -> Alignment:
+        """The alignment with display numbers that no other turn of the conversation has given to something else."""
+        cited = [item.evidence for item in alignment.citations]
+        numbers = await self._store.number_evidence(start.conversation, cited) if cited else {}
+        renumbered = tuple(replace(item, n=numbers[item.evidence]) for item in alignment.citations)
+        return replace(alignment, citations=renumbered)
+
     async def recover(self, start: StartedTurn, message: TurnMessage) -> AsyncGenerator[TurnEvent, None]:
         """End a turn that a crash left open; an answer that was complete only gets its citations."""
         evidence = tuple(await self._store.evidence_of(start.turn))
-        trace = Trace(evidence=evidence, conflicts=find_conflicts(evidence, question=start.text))
+        trace = Trace(evidence=evidence, conflicts=tuple(await self._store.conflicts_of(start.turn)))
         trace.finish = message.finish
-        if message.finish is None:
+        if message.finish in (None, "error"):
             trace.error = "interrupted"
         if message.plan is not None:
             trace.grounded = message.plan.mode != "generation"
         async for event in self.conclude(start, message, trace, Stopwatch(self._clock)):
             yield event
+
+
+def _select_and_plan(
+    request: TurnRequest, passages: Sequence[Passage], selection: SelectionPolicy, **limits: Any
+) -> TurnPlan:
+    """Both pure steps in one call, so that they leave the event loop together."""
+    return plan_turn(replace(request, evidence=select(passages, selection)), **limits)
 
 
 _NOT_CARRIED = (Verdict.UNSUPPORTED, Verdict.CONTRADICTED)

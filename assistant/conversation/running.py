@@ -13,9 +13,9 @@ import structlog
 from assistant.conversation.manager import ConversationManager
 from assistant.conversation.turns import StartedTurn
 from assistant.core.access import Caller
-from assistant.core.events import AnswerDelta, TurnEvent
+from assistant.core.events import AnswerDelta, TurnEvent, TurnFinished
 from assistant.core.modes import Mode
-from assistant.core.turn import fold
+from assistant.core.turn import TurnMessage, fold
 from assistant.interfaces import BegunTurn, ConversationStore, EventLog, NumberedEvent
 
 log = structlog.get_logger(__name__)
@@ -83,6 +83,7 @@ class LiveTurns:
         self._interval = interval
         self._running: dict[str, _Running] = {}
         self._tails: dict[str, Tail] = {}
+        self._starting: set[asyncio.Task[BegunTurn]] = set()
 
     async def start(
         self,
@@ -99,6 +100,20 @@ class LiveTurns:
         The same client id again gives the same turn and starts nothing. Raises Busy at the user's limit of running turns,
         NotFound for a conversation of somebody else, IdempotencyMismatch for the same id with other content.
         """
+        started = asyncio.create_task(self._start(caller, conversation, client_id, text, mode, collections))
+        self._starting.add(started)
+        started.add_done_callback(self._starting.discard)
+        return await asyncio.shield(started)  # a socket that goes must not leave a stored turn that nobody runs
+
+    async def _start(
+        self,
+        caller: Caller,
+        conversation: str,
+        client_id: str,
+        text: str,
+        mode: Mode | None,
+        collections: frozenset[str] | None,
+    ) -> BegunTurn:
         asked = mode.value if mode else "auto"
         begun = await self._store.begin_turn(
             caller, conversation, turn=self._new_id(), client_id=client_id, text=text, mode=asked, limit=self._per_user
@@ -131,16 +146,33 @@ class LiveTurns:
 
         A turn whose events cannot be stored is ended as failed; where that cannot be stored either, the next start-up ends it.
         """
+        message = TurnMessage(question=started.text)
         try:
             async with aclosing(batched(events, self._interval)) as batches:
                 async for batch in batches:
-                    await self._publish(started, batch)
+                    message = await self._publish(started, batch, message)
         except Exception:
             log.exception("events of a turn could not be stored", turn=started.turn)
             await self._recover(started.conversation, started.turn)
 
-    async def _publish(self, started: StartedTurn, batch: Sequence[TurnEvent]) -> None:
-        self._tail(started.conversation).add(await self._events.append(started.conversation, started.turn, batch))
+    async def _publish(self, started: StartedTurn, batch: Sequence[TurnEvent], message: TurnMessage) -> TurnMessage:
+        """Commit a batch and show it; the state of the turn after it.
+
+        The message is stored after all events it is made of and before the last one, turn.done: so the stored message is the
+        fold of the log, and whoever sees the end finds the message.
+        """
+        message = fold(batch, message)
+        before, last = (batch[:-1], batch[-1:]) if isinstance(batch[-1], TurnFinished) else (batch, ())
+        await self._append(started, before)
+        if last:
+            await self._store.finish_turn(started.conversation, started.turn, message)
+            await self._append(started, last)
+        return message
+
+    async def _append(self, started: StartedTurn, events: Sequence[TurnEvent]) -> None:
+        if events:
+            numbered = await self._events.append(started.conversation, started.turn, events)
+            self._tail(started.conversation).add(numbered)
 
     def cancel(self, caller: Caller, conversation: str, turn: str) -> bool:
         """Stop a running turn of the caller; False when it is not running here."""
@@ -161,7 +193,7 @@ class LiveTurns:
                 bell = tail.bell
                 batch = tail.after(last)
                 if batch is None:
-                    batch = await self._events.read(conversation, after=last, limit=1000)
+                    batch = await self._events.read(conversation, after=last, limit=200)
                 for event in batch:
                     yield event
                     last = event.seq
@@ -184,16 +216,17 @@ class LiveTurns:
     async def _recover(self, conversation: str, turn: str) -> None:
         """End a turn from its log: what was committed is kept and cited."""
         try:
-            past = [item.event for item in await self._events.read(conversation) if item.turn == turn]
-            message = fold(past)
+            message = fold(item.event for item in await self._events.read(conversation, turn=turn))
             started = StartedTurn(Caller("", ""), conversation, turn, message.question)
             if message.stage == "done":
                 await self._store.finish_turn(conversation, turn, message)
                 return
             async for event in self._manager.recover(started, message):
-                await self._publish(started, [event])
+                message = await self._publish(started, [event], message)
         except Exception:
             log.exception("an open turn could not be ended", turn=turn)
+        finally:
+            self._drop_idle_tail(conversation)
 
     async def drain(self, patience: float) -> None:
         """Let running turns end for `patience` seconds, then stop them; what they wrote is kept."""

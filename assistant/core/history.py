@@ -40,7 +40,7 @@ def recollect(question: str, past: Sequence[PastTurn], *, topic_change: bool = F
     remembered = [
         _recollection(turn, _relatedness(asked, turn, age, topic_change)) for age, turn in enumerate(reversed(past))
     ]
-    kept = [item for item in remembered if item.relatedness > 0]
+    kept = [item for item in remembered if item.relatedness > 0 and item.full[1].text.strip()]
     return tuple(sorted(kept, key=lambda item: -item.relatedness))
 
 

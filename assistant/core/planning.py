@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -17,12 +17,16 @@ from assistant.core.prompt import (
     EVIDENCE_CLOSE,
     EVIDENCE_OPEN,
     PromptSet,
+    render_draft,
     render_evidence,
     render_question,
 )
 from assistant.core.selection import order_by_attention
 
 Count = Callable[[str], int]
+Forms = Mapping[str, tuple[Evidence, ...]]
+Sizes = Mapping[str, tuple[int, ...]]
+"""By evidence id: the forms a piece may take, shortest first, and their tokens."""
 MESSAGE_OVERHEAD: Final = 4
 """Tokens that chat formats spend on each message beside its text (OpenAI cookbook, "How to count tokens")."""
 SMALL_WINDOW: Final = 2048
@@ -78,17 +82,21 @@ def plan_turn(
     allocation, sizes = _allocate(request, marked, forms, past, conflicts, window, count, prompts, brief, policy)
     fits = not any(dropped.kind == "evidence" for dropped in allocation.plan.dropped)
     choice = choose_mode(TurnFacts(kind, len(marked), len(conflicts), fits, request.requested))
-    shown, budget = _shown(choice.mode, marked, forms, sizes, allocation)
-    ordered = order_by_attention(shown, keep_order=kind is QuestionKind.PROCEDURE)
+    if choice.mode is Mode.COMPACT:
+        most = (policy or BudgetPolicy()).max_output
+        made = _in_groups(marked, forms, sizes, allocation.plan, count, prompts, most)
+    else:
+        made = _trimmed(marked, forms, allocation)
+    ordered = order_by_attention(made.evidence, keep_order=kind is QuestionKind.PROCEDURE)
     return TurnPlan(
         kind=kind,
         choice=choice,
-        budget=budget,
+        budget=made.budget,
         evidence=ordered,
         tokens=tuple(sizes[item.id][forms[item.id].index(item)] for item in ordered),
-        conflicts=_among(conflicts, shown),
+        conflicts=_among(conflicts, made.evidence),
         history=_history_messages(past, allocation.history, request.past),
-        group_tokens=allocation.evidence_limit,
+        group_tokens=made.group_tokens,
         brief=brief,
     )
 
@@ -136,24 +144,64 @@ def _history_sizes(item: Recollection, count: Count) -> tuple[int, ...]:
     )
 
 
-def _shown(
-    mode: Mode,
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """The evidence in the form it gets, the budget it makes, and what one prompt may hold of it."""
+
+    evidence: list[Evidence]
+    budget: BudgetPlan
+    group_tokens: int
+
+
+def _trimmed(marked: Sequence[Evidence], forms: Forms, allocation: Allocation) -> _Shown:
+    """What the budget lets into the one prompt."""
+    got = allocation.evidence
+    shown = [forms[item.id][got[item.id]] for item in marked if item.id in got]
+    return _Shown(shown, allocation.plan, allocation.evidence_limit)
+
+
+def _in_groups(
     marked: Sequence[Evidence],
-    forms: dict[str, tuple[Evidence, ...]],
-    sizes: dict[str, tuple[int, ...]],
-    allocation: Allocation,
-) -> tuple[list[Evidence], BudgetPlan]:
-    """The evidence in the form it gets; compact reads all of it in groups, so nothing of it is left out."""
-    if mode is not Mode.COMPACT:
-        got = allocation.evidence
-        return [forms[item.id][got[item.id]] for item in marked if item.id in got], allocation.plan
-    read = sum(sizes[item.id][-1] for item in marked)
-    kept = tuple(dropped for dropped in allocation.plan.dropped if dropped.kind != "evidence")
-    grouped: tuple[Dropped, ...] = (
-        *kept,
-        Dropped("evidence", "*", max(0, read - allocation.evidence_limit), "in_groups"),
-    )
-    return list(marked), replace(allocation.plan, dropped=grouped if read > allocation.evidence_limit else kept)
+    forms: Forms,
+    sizes: Sizes,
+    plan: BudgetPlan,
+    count: Count,
+    prompts: PromptSet,
+    most: int,
+) -> _Shown:
+    """All of the evidence, to be read in several prompts, each with the draft of the one before.
+
+    Draft and output each have a quarter of the room at most, evidence the rest. A unit of conflicting evidence is never
+    parted: one that is larger than a group is shortened, and left out only when even its core is too large.
+    """
+    frame = count(EVIDENCE_OPEN) + count(EVIDENCE_CLOSE) + count(render_draft(" "))
+    instructions = max(plan.system, count(prompts.refine) + MESSAGE_OVERHEAD)
+    room = max(0, plan.window - plan.margin - instructions - plan.question - plan.history - frame)
+    output = min(most, room // 4)
+    group = room - 2 * output
+    shown: list[Evidence] = []
+    dropped = [item for item in plan.dropped if item.kind != "evidence"]
+    for unit in conflict_units(marked):
+        levels = range(max(len(sizes[item.id]) for item in unit) - 1, -1, -1)
+        fitting = (level for level in levels if sum(_size(sizes[item.id], level) for item in unit) <= group)
+        level = next(fitting, None)
+        shown += [] if level is None else [forms[item.id][min(level, len(forms[item.id]) - 1)] for item in unit]
+        dropped += _left_out(unit, sizes, level)
+    read = sum(sizes[item.id][forms[item.id].index(item)] for item in shown)
+    dropped += [Dropped("evidence", "*", read - group, "in_groups")] if read > group else []
+    evidence = min(read, group) + frame
+    budget = replace(plan, system=instructions, evidence=evidence, output=output, dropped=tuple(dropped))
+    return _Shown(shown, budget, group)
+
+
+def _size(sizes: Sequence[int], level: int) -> int:
+    return sizes[min(level, len(sizes) - 1)]
+
+
+def _left_out(unit: Sequence[Evidence], sizes: Sizes, level: int | None) -> list[Dropped]:
+    lost = {item.id: sizes[item.id][-1] - (0 if level is None else _size(sizes[item.id], level)) for item in unit}
+    reason = "no_room" if level is None else "shortened"
+    return [Dropped("evidence", key, tokens, reason) for key, tokens in lost.items() if tokens]
 
 
 def _among(conflicts: Sequence[Conflict], shown: Sequence[Evidence]) -> tuple[Conflict, ...]:

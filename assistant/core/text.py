@@ -168,9 +168,15 @@ _INVISIBLE: Final = re.compile(
     r"[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     r"\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
+_TAGS: Final = (
+    "a|abbr|article|aside|b|blockquote|body|br|button|center|code|dd|del|details|div|dl|dt|em|figcaption|figure|font|footer|form"
+    "|h[1-6]|head|header|hr|html|i|iframe|img|input|ins|kbd|label|li|link|main|mark|meta|nav|object|ol|option|p|pre|s|section"
+    "|select|small|span|strong|sub|summary|sup|svg|table|tbody|td|textarea|tfoot|th|thead|tr|tt|u|ul|video"
+)
+"""Tags of HTML; other words in angle brackets are placeholders of the text (<project>)."""
 _MARKUP: Final = re.compile(
-    r"<!--.*?(?:-->|\Z)|<(script|style|noscript|template)\b.*?(?:</\1\s*>|\Z)|</?[a-zA-Z][^<>]*>"
-    r"|\{%.*?%\}|\{\{.*?\}\}|\{:[^}\n]*\}",
+    r"<!--.*?(?:-->|\Z)|<(script|style|noscript|template)\b.*?(?:</\1\s*>|\Z)|</?(?:" + _TAGS + r")\b[^<>]*>"
+    r"|\{%(?:(?!\{%).){0,500}?%\}|\{\{(?:(?!\{\{).){0,500}?\}\}|\{:[^{}\n]{0,500}\}",
     re.DOTALL,
 )
 _LINK: Final = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\([^()\s]*\))?[^()]*\)|!?\[([^\[\]]+)\]\[[^\[\]]*\]")

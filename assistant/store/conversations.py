@@ -101,7 +101,8 @@ class SqlConversationStore:
         self, caller: Caller, *, limit: int = 50, before: datetime | None = None
     ) -> list[ConversationView]:
         """The caller's conversations, the latest first."""
-        query = select(conversations).where(_owned(caller)).order_by(conversations.c.updated_at.desc()).limit(limit)
+        query = select(conversations).where(_owned(caller), conversations.c.turn_count > 0)
+        query = query.order_by(conversations.c.updated_at.desc()).limit(limit)
         if before is not None:
             query = query.where(conversations.c.updated_at < before)
         async with self._database.read() as connection:
@@ -189,6 +190,21 @@ class SqlConversationStore:
                 await _check_exists(connection, conversation, turn)
                 return
             await _save_answer(connection, conversation, turn, message, self._new_id(), values["ended_at"])
+
+    async def number_evidence(self, conversation: str, evidence: Sequence[str]) -> dict[str, int]:
+        """The display numbers of cited evidence; what has none yet gets the next ones, in order, for good.
+
+        Turns of one conversation that end at the same time take their numbers one after the other.
+        """
+        async with self._database.write() as connection:
+            lock = select(conversations.c.id).where(conversations.c.id == conversation).with_for_update()
+            await connection.execute(lock)
+            known = select(citation_numbers).where(citation_numbers.c.conversation == conversation)
+            numbers = {row.evidence_id: row.n for row in await connection.execute(known)}
+            fresh = [id_ for id_ in dict.fromkeys(evidence) if id_ not in numbers]
+            given = {id_: n for n, id_ in enumerate(fresh, start=max(numbers.values(), default=0) + 1)}
+            await insert_or_ignore(connection, citation_numbers, number_rows(conversation, given))
+        return {id_: (numbers | given)[id_] for id_ in evidence}
 
     async def open_turns(self) -> list[tuple[str, str]]:
         """(conversation, turn) of every turn whose log has no turn.done or whose answer is not stored, oldest first."""

@@ -60,7 +60,12 @@ def make_engine(url: str, *, pool_size: int = 8, pooled: bool = True) -> AsyncEn
     Raises BadSetting for a URL that cannot be used. `pooled=False` opens a connection per use, for one-off commands.
     """
     parsed = parse_url(url)
-    options: dict[str, Any] = {"json_serializer": _dump_json, "json_deserializer": orjson.loads}
+    # Parameters hold questions, answers and document text; errors and logs must not.
+    options: dict[str, Any] = {
+        "hide_parameters": True,
+        "json_serializer": _dump_json,
+        "json_deserializer": orjson.loads,
+    }
     options |= {"pool_size": pool_size} if pooled else {"poolclass": NullPool}
     if pooled and parsed.drivername.startswith("postgresql"):
         options |= {"pool_pre_ping": True}  # a server may have been restarted; a file has not

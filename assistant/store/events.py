@@ -66,10 +66,13 @@ class GroupCommitLog:
             self._writer = asyncio.create_task(self._write_all(), name="event-writer")
         return await call.done
 
-    async def read(self, conversation: str, *, after: int = 0, limit: int = 10_000) -> list[NumberedEvent]:
-        """Events with seq > after, ascending. Types that this version does not know are left out (protocol rule 7).
+    async def read(
+        self, conversation: str, *, after: int = 0, turn: str | None = None, limit: int | None = None
+    ) -> list[NumberedEvent]:
+        """Events with seq > after, ascending, of one turn or of all; all of them unless `limit` says how many.
 
-        Raises BadInput when a row does not have the form of its type.
+        Types that this version does not know are left out (protocol rule 7). Raises BadInput when a row does not have the
+        form of its type.
         """
         query = (
             select(events.c.seq, events.c.turn, events.c.at, events.c.type, events.c.d)
@@ -78,6 +81,8 @@ class GroupCommitLog:
             .order_by(events.c.seq)
             .limit(limit)
         )
+        if turn is not None:
+            query = query.where(events.c.turn == turn)
         async with self._database.read() as connection:
             rows = (await connection.execute(query)).all()
         return [_numbered(row) for row in rows]

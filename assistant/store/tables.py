@@ -116,6 +116,7 @@ events: Final = Table(
     Column("type", Text, nullable=False),
     Column("at", Instant, nullable=False),
     Column("d", Json, nullable=False),
+    Index("ix_events_turn", "turn"),
     # A turn ends once, whoever ends it: the database refuses a second turn.done.
     Index(
         "ix_events_done",

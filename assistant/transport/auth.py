@@ -47,5 +47,8 @@ def origin_allowed(origin: str | None, host: str | None, allowed: Sequence[str])
         return True
     if origin in allowed:
         return True
-    parts = urlsplit(origin)
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
     return parts.scheme in ("http", "https") and bool(host) and parts.netloc == host

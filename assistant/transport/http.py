@@ -197,7 +197,7 @@ async def citation(
 
 
 async def _turn_message(doors: Doors, session: str, turn: str) -> TurnMessage:
-    found = [item.event for item in await doors.events.read(session) if item.turn == turn]
+    found = [item.event for item in await doors.events.read(session, turn=turn)]
     if not found:
         raise NotFound("no such turn")
     return fold(found)

@@ -17,7 +17,8 @@ from assistant.interfaces import NumberedEvent
 
 VERSION: Final = 1
 SUBPROTOCOL: Final = "assistant.v1"
-MAX_FRAME_BYTES: Final = 16 * 1024
+MAX_FRAME_BYTES: Final = 64 * 1024
+"""Enough for a question of MAX_QUESTION_CHARS in any script, escaped or not."""
 MAX_QUESTION_CHARS: Final = 8_000
 
 Ulid = Annotated[str, Field(pattern=r"^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$")]

@@ -150,7 +150,7 @@ class _Session:
     async def ready(self, opening: SessionOpen) -> int:
         """Say where the session stands; the number after which events are sent."""
         resume, head = opening.d.resume, self.opened.head_seq
-        fresh = opening.d.session_id is None or head == 0
+        fresh = opening.d.session_id is None or (head == 0 and (resume is None or resume.seq == 0))
         recovered = fresh or (resume is not None and resume.epoch == self.opened.epoch and resume.seq <= head)
         after = resume.seq if recovered and resume and not fresh else head
         await self.control(

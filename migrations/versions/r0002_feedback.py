@@ -1,4 +1,4 @@
-"""Feedback on answers, beside them and never over them."""
+"""Feedback on answers, beside them and never over them; the events of one turn are found by its id."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_feedback"),
     )
     op.create_index("ix_feedback_turn_at", "feedback", ["turn", "at"])
+    op.create_index("ix_events_turn", "events", ["turn"])
 
 
 def downgrade() -> None:
+    op.drop_index("ix_events_turn", "events")
     op.drop_table("feedback")

@@ -175,7 +175,7 @@ async def test_close_codes(server: Server) -> None:
     opening = json.dumps({"v": 1, "type": "session.open", "id": str(ULID()), "d": {}})
     stranger = json.dumps({"v": 1, "type": "session.open", "id": str(ULID()), "d": {"session_id": "nobody-knows"}})
     assert await closed(server, "{not json") == 4500
-    assert await closed(server, "x" * 20000) == 4500
+    assert await closed(server, "x" * 70000) == 4500
     assert await closed(server, opening, "{not json") == 4500
     assert await closed(server, stranger) == 4504
     assert await closed(server, json.dumps({"v": 1, "type": "ping", "id": str(ULID()), "d": {}})) == 4502

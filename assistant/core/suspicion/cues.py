@@ -21,7 +21,7 @@ WEAK: Final = 2
 class Cue:
     """A sign: it holds when one of `needs` is among the words (or `needs` is empty) and `pattern` is found.
 
-    `needs` spares the pattern for most sentences. `ordered` tells that the pattern wants the imperatives marked. Where
+    `needs` spares the pattern for most sentences; for Chinese it lists characters. `ordered` tells that the pattern wants the imperatives marked. Where
     several cues share a name, the heaviest counts.
     """
 
@@ -51,8 +51,3 @@ def order(verbs: str) -> str:
 def needs_of(cues: Sequence[Cue]) -> frozenset[str]:
     """All words that any of the cues needs."""
     return frozenset().union(*(one.needs for one in cues))
-
-
-def gate(cues: Sequence[Cue]) -> re.Pattern[str]:
-    """A pattern that is found wherever one of the cues may hold: one search instead of many, for cues that need no words."""
-    return re.compile("|".join(f"(?:{one.pattern.pattern})" for one in cues).replace(PLACE, ""))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -21,13 +20,14 @@ _HARMLESS: Final = re.compile(
     rf"[{_EMOJI}][\u200d\ufe0e\ufe0f]+|\U0001f3f4[\U000e0020-\U000e007e]{{2,6}}\U000e007f|[{_JOINING}][\u200c-\u200f]+"
     rf"|[{CJK}][\ufe00-\ufe0f\U000e0100-\U000e01ef]|[\u00ad\ufeff\u200e\u200f\x00-\x1f\x7f-\x9f]"
 )
-_BASE64: Final = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/]{24,}={0,2}")
+_SHORTEST: Final = 24
+_BASE64: Final = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/]{24,}")
 _HEX: Final = re.compile(r"(?<![0-9A-Za-z])(?:(?:\\x|%|0x)?[2-7][0-9A-Fa-f][ ,]?){16,}")
-_HEX_DIGITS: Final = re.compile(r"(?:\\x|%|0x)|[ ,]")
+_HEX_MARKS: Final = re.compile(r"(?:\\x|%|0x)|[ ,]")
 _BINARY: Final = re.compile(r"(?<![01])(?:[01]{8} ?){12,}")
 _MORSE: Final = re.compile(r"(?:[.\-·–]{1,5} (?:/ )?){8,}[.\-·–]{1,5}")
 _SPACED: Final = re.compile(r"(?<![^\W_])(?:[^\W\d_](?:[ ._*·-]| {2,3})){7,}[^\W\d_](?![^\W_])")
-_READABLE: Final = re.compile(r"[a-z]+|[^\x00-\x7f]+")
+_SPACED_HINT: Final = re.compile(r"[ ._*·-]([^\W\d_])[ ._*·-]+[^\W\d_][ ._*·-]+[^\W\d_][ ._*·-]")
 _LATIN_SENTENCE: Final = re.compile(r"[A-Za-z][A-Za-z ,;:'\"’()-]{30,300}")
 _COMMON: Final = frozenset(
     "the and of to in is that it for you with on this are as be your not or have from all by an will can any a do if then"
@@ -38,30 +38,34 @@ _LETTER_FREQUENCY: Final = (
     8.2, 1.5, 2.8, 4.3, 12.7, 2.2, 2.0, 6.1, 7.0, 0.15, 0.77, 4.0, 2.4, 6.7, 7.5, 1.9, 0.095, 6.0, 6.3, 9.1, 2.8, 0.98, 2.4, 0.15,
     2.0, 0.074,
 )  # fmt: skip
-_LOOK_ALIKE: Final = str.maketrans("аеорсухіјѕԁһոգԛԝьβνοαρτικυ" + "АВЕКМНОРСТХІЈЅ", "aeopcyxijsdhnqqwbbvoaptikυ"[:-1] + "u" + "abekmhopctxijs")
+_LOOK_ALIKE: Final = str.maketrans(
+    "аеорсухіјѕԁһոգԛԝьβνοαρτικυ" + "АВЕКМНОРСТХІЈЅ", "aeopcyxijsdhnqqwbbvoaptikυ"[:-1] + "u" + "abekmhopctxijs"
+)
 _STYLED: Final = re.compile(r"[\uff21-\uff5a\U0001d400-\U0001d7ff\u24b6-\u24e9\u2102-\u2138]")
 _FEW_STYLED: Final = 8
 _LEET: Final = str.maketrans("013457@$!", "oieastasi")
 _MIXED: Final = re.compile(r"[a-zA-Z][\u0370-\u03ff\u0400-\u052f]|[\u0370-\u03ff\u0400-\u052f][a-zA-Z]")
-_LEET_WORD: Final = re.compile(r"\b(?=[a-z]*[013457@$!])(?=[013457@$!]*[a-z])[a-z013457@$!]{4,}\b")
+_LEET_WORD: Final = re.compile(r"\b(?=[a-z]{0,20}[013457@$!])(?=[013457@$!]{0,20}[a-z])[a-z013457@$!]{4,24}\b")
 
 
 def hidden(text: str) -> int:
     """How many invisible characters a passage holds, without those that emoji and joining scripts need."""
-    if text.isascii():
+    if text.isascii() or len(text) == len(remove_invisible(text)):
         return 0
     bare = _HARMLESS.sub("", text)
     return len(bare) - len(remove_invisible(bare))
 
 
 def holds_encoded_text(text: str) -> bool:
-    """Whether a run of base64 or hexadecimal, or a sentence in a Caesar cipher or backwards, reads as language."""
+    """Whether a run of base64, digits or Morse, or a sentence in a Caesar cipher or backwards, reads as language."""
     decoded = (_reads(found) for found in islice(_decoded(text), _MOST))
     return any(decoded) or _holds_morse(text) or any(map(_is_shifted, islice(_latin(text), _MOST)))
 
 
 def _holds_morse(text: str) -> bool:
     """Whether dots and dashes come in groups of different lengths and both kinds, as letters do and rules and ellipses do not."""
+    if text.count(". ") + text.count("- ") < 8:
+        return False
     for match in islice(_MORSE.finditer(text), _MOST):
         groups = {group for group in match.group().split() if group != "/"}
         if len(groups) >= 4 and any("." in group and "-" in group for group in groups):
@@ -70,20 +74,19 @@ def _holds_morse(text: str) -> bool:
 
 
 def _decoded(text: str) -> Iterator[str]:
-    for match in _BASE64.finditer(text):
-        run = match.group().rstrip("=")[:_LONGEST]
-        yield _printable(base64.b64decode(run[: len(run) // 4 * 4]))
-    for match in _HEX.finditer(text):
-        digits = _HEX_DIGITS.sub("", match.group())[:_LONGEST]
-        try:
-            yield _printable(binascii.unhexlify(digits[: len(digits) // 2 * 2]))
-        except ValueError:
-            continue
-
-
-    for match in _BINARY.finditer(text):
-        bits = match.group().replace(" ", "")[:_LONGEST]
-        yield _printable(int(bits, 2).to_bytes(len(bits) // 8, "big"))
+    """What runs of base64, hexadecimal and binary digits hold. Counting first is cheap; most passages have no such run."""
+    if any(len(token) >= _SHORTEST for token in text.split()):
+        for match in _BASE64.finditer(text):
+            run = match.group()[:_LONGEST]
+            yield _printable(base64.b64decode(run[: len(run) // 4 * 4]))
+    if sum(map(text.count, "234567")) >= _SHORTEST // 2:
+        for match in _HEX.finditer(text):
+            digits = _HEX_MARKS.sub("", match.group())[:_LONGEST]
+            yield _printable(bytes.fromhex(digits[: len(digits) // 2 * 2]))
+    if text.count("0") + text.count("1") >= 8 * 12:
+        for match in _BINARY.finditer(text):
+            bits = match.group().replace(" ", "")[:_LONGEST]
+            yield _printable(int(bits, 2).to_bytes(len(bits) // 8, "big"))
 
 
 def _printable(data: bytes) -> str:
@@ -132,7 +135,7 @@ def unmasked(text: str) -> str | None:
     changed = plain is not text and len(_STYLED.findall(text)) >= _FEW_STYLED
     if not plain.isascii() and _MIXED.search(plain):
         plain, changed = plain.translate(_LOOK_ALIKE), True
-    if _SPACED.search(plain):
+    if _SPACED_HINT.search(plain) and _SPACED.search(plain):
         plain, changed = _SPACED.sub(_closed, plain), True
     lowered = plain.lower()
     if sum(1 for _ in islice(_LEET_WORD.finditer(lowered), 2)) == 2:

@@ -62,7 +62,8 @@ _SPOKEN_TO: Final = (
         r"\b(?:stop following|do not follow|don't follow|no longer follow|stop obeying|do not obey) .{0,20}\b(?:previous|prior|above|earlier|original|your|system)\b",
         r"\b(?:ignore|disregard|forget) (?:everything|all|anything|whatever|what) (?:that )?(?:(?:i|we|you|was|were|has|have|had|been) )+(?:told|said|learned|written|read|instructed)\b",
         r"\b(?:ignore|disregard|forget) (?:everything|all of) (?:above|before|previously|so far|the above)\b",
-        r"\b(?:to|you) (?:ignore|disregard|forget)\b.{0,30}?\b(?:previous|prior|above|earlier|your)\b.{0,25}?" + any_of(_ORDERS),
+        r"\b(?:to|you) (?:ignore|disregard|forget)\b.{0,30}?\b(?:previous|prior|above|earlier|your)\b.{0,25}?"
+        + any_of(_ORDERS),
     ),
     cue(
         "instead",
@@ -86,7 +87,9 @@ _SPOKEN_TO: Final = (
         "theft",
         DECISIVE,
         _ORDERS + " above rules guidelines configuration message",
-        order("reveal print show repeat output display leak disclose share recite reproduce summarize translate tell give")
+        order(
+            "reveal print show repeat output display leak disclose share recite reproduce summarize translate tell give"
+        )
         + r"(?: me| us| out| all| of| the| everything| verbatim| back| entire| full| complete| exact)*"
         + r" (?:your (?:\w+ )?(?:prompts?|instructions|configuration)\b|(?:system|initial|hidden|original|secret) (?:prompts?|instructions|message)\b"
         r"|(?:text|words|content|conversation|messages?) above\b)",
@@ -104,7 +107,8 @@ _SPOKEN_TO: Final = (
         "user",
         WEAK,
         "user users",
-        any_of("tell inform ask convince persuade direct suggest advise instruct urge encourage notify") + r" (?:that )?(?:the |all |any )?users?\b",
+        any_of("tell inform ask convince persuade direct suggest advise instruct urge encourage notify")
+        + r" (?:that )?(?:the |all |any )?users?\b",
     ),
     cue(
         "secrecy",
@@ -121,37 +125,85 @@ _ANSWERED: Final = (
         _ANSWER,
         order(_DISTORT) + r".{0,90}?\byour (?:\w+ ){0,2}?" + any_of(_ANSWER),
     ),
-    cue("your-answer", DECISIVE, "message words text", order("encode encrypt render scramble jumble shuffle anagram") + r".{0,60}?\byour (?:message|words|text)\b"),
+    cue(
+        "your-answer",
+        DECISIVE,
+        "message words text",
+        order("encode encrypt render scramble jumble shuffle anagram") + r".{0,60}?\byour (?:message|words|text)\b",
+    ),
     cue("your-answer", STRONG, _ANSWER, order(_ADD) + r".{0,160}?\byour (?:\w+ )?" + any_of(_ANSWER)),
     cue(
         "your-answer",
         STRONG,
         _ANSWER,
-        r"^(?:in|at the (?:end|beginning|start) of|throughout|within|before|after) your (?:\w+ )?" + any_of(_ANSWER) + r",",
+        r"^(?:in|at the (?:end|beginning|start) of|throughout|within|before|after) your (?:\w+ )?"
+        + any_of(_ANSWER)
+        + r",",
         r"^(?:answer|respond|reply|speak|write|communicate) (?:to (?:me|everything|all \w+) )?(?:only |always |solely )?(?:in|using|like) (?:\w+ ){0,3}"
         r"(?:english|french|german|spanish|chinese|japanese|italian|latin|russian|emojis?|json|xml|verse|rhymes?|riddles?|capitals|caps|uppercase|code|pirate|all caps)\b",
         r"^(?:answer|respond|reply|speak|write|communicate) (?:only )?(?:using|in|with|as) .{0,30}?" + any_of(_CIPHERS),
     ),
-    cue("letters", STRONG, _LETTERS, order(_CHANGE) + r" (?:up )?(?:(?:the|all|every|each|any|your|some|random|third|second|other|of|in|intentional|words|first|last) ?)*" + any_of(_LETTERS)),
-    cue("letters", STRONG, "emoji emojis emoticons", order("replace substitute convert express write respond reply answer communicate") + r".{0,40}?\b(?:emojis?|emoticons)\b"),
-    cue("cipher", MEDIUM, _CIPHERS, order("use apply encode encrypt convert render write respond answer reply speak provide translate present give output print put") + r".{0,60}?" + any_of(_CIPHERS)),
+    cue(
+        "letters",
+        STRONG,
+        _LETTERS,
+        order(_CHANGE)
+        + r" (?:up )?(?:(?:the|all|every|each|any|your|some|random|third|second|other|of|in|intentional|words|first|last) ?)*"
+        + any_of(_LETTERS),
+    ),
+    cue(
+        "letters",
+        STRONG,
+        "emoji emojis emoticons",
+        order("replace substitute convert express write respond reply answer communicate")
+        + r".{0,40}?\b(?:emojis?|emoticons)\b",
+    ),
+    cue(
+        "cipher",
+        MEDIUM,
+        _CIPHERS,
+        order(
+            "use apply encode encrypt convert render write respond answer reply speak provide translate present give output print put"
+        )
+        + r".{0,60}?"
+        + any_of(_CIPHERS),
+    ),
     cue(
         "product",
         MEDIUM,
         _PRODUCTS,
-        order("write compose generate create provide give show tell draft develop print output implement code recite make")
+        order(
+            "write compose generate create provide give show tell draft develop print output implement code recite make"
+        )
         + r"(?: me| us)? (?:an?|some|two|three|five|ten|\d+) (?:[\w-]+ ){0,2}"
         + any_of(_PRODUCTS),
     ),
     cue("product", MEDIUM, "code", r"^(?:write|generate) (?:\w+ )?code (?:to|that|for|which)\b"),
-    cue("product", MEDIUM, _LANGUAGES, order("translate say write provide give convert") + r"\b.{0,80}?\b(?:in|to|into) " + any_of(_LANGUAGES)),
+    cue(
+        "product",
+        MEDIUM,
+        _LANGUAGES,
+        order("translate say write provide give convert") + r"\b.{0,80}?\b(?:in|to|into) " + any_of(_LANGUAGES),
+    ),
     cue("product", MEDIUM, _LANGUAGES, any_of(_LANGUAGES) + r" (?:equivalent|translation|word|version) (?:for|of)\b"),
     cue(
         "knowledge",
         MEDIUM,
         _EXPLAIN + " " + _SEEK + " show teach",
-        "^" + PLACE + r"(?:" + _EXPLAIN.replace(" ", "|") + r")(?: to me| me| down)? (?:how|why|the|some|an?|good|all|three|five|ten|\d+)\b(?!.*" + any_of(_PERSONS) + ")",
-        "^" + PLACE + r"(?:" + _SEEK.replace(" ", "|") + r")(?: me)? (?:some|good|three|five|ten|\d+|recent|popular|common|famous)\b(?!.*" + any_of(_PERSONS) + ")",
+        "^"
+        + PLACE
+        + r"(?:"
+        + _EXPLAIN.replace(" ", "|")
+        + r")(?: to me| me| down)? (?:how|why|the|some|an?|good|all|three|five|ten|\d+)\b(?!.*"
+        + any_of(_PERSONS)
+        + ")",
+        "^"
+        + PLACE
+        + r"(?:"
+        + _SEEK.replace(" ", "|")
+        + r")(?: me)? (?:some|good|three|five|ten|\d+|recent|popular|common|famous)\b(?!.*"
+        + any_of(_PERSONS)
+        + ")",
         order("show tell teach explain describe") + r"(?: to)? me (?:how|the|a|an|about|why|some)\b",
     ),
     cue(
@@ -181,10 +233,30 @@ _SAID: Final = (
         r"\b(?:we|to|might|could|would|us|let's) (?:just |only |then |also )?" + any_of(_SAY),
         r"\b(?:saying|stating) that\b",
     ),
-    cue("verdict", WEAK, "output conclusion answer result summary", r"\bthe (?:output|conclusion|answer|result|summary)(?: of (?:the|this) \w+)? (?:is|could be|should be|would be|must be) ?[:'\"“]"),
-    cue("verdict", STRONG, "consider treat regard", r"\b(?:consider|treat|regard) the (?:output|result|answer|conclusion|summary) (?:as|to be)\b"),
-    cue("instead", STRONG, "ignore disregard forget", r"\b(?:suppose|if|where|imagine) we (?:\w+ ){0,2}(?:ignore|disregard|forget)\b.{0,60}\b(?:say|state|claim|output|answer)\b"),
-    cue("let-us", WEAK, "let's let", r"\b(?:let's|let us) (?:\w+ )?(?:say|state|assume|pretend|agree|conclude|suppose|imagine|consider)\b"),
+    cue(
+        "verdict",
+        WEAK,
+        "output conclusion answer result summary",
+        r"\bthe (?:output|conclusion|answer|result|summary)(?: of (?:the|this) \w+)? (?:is|could be|should be|would be|must be) ?[:'\"“]",
+    ),
+    cue(
+        "verdict",
+        STRONG,
+        "consider treat regard",
+        r"\b(?:consider|treat|regard) the (?:output|result|answer|conclusion|summary) (?:as|to be)\b",
+    ),
+    cue(
+        "instead",
+        STRONG,
+        "ignore disregard forget",
+        r"\b(?:suppose|if|where|imagine) we (?:\w+ ){0,2}(?:ignore|disregard|forget)\b.{0,60}\b(?:say|state|claim|output|answer)\b",
+    ),
+    cue(
+        "let-us",
+        WEAK,
+        "let's let",
+        r"\b(?:let's|let us) (?:\w+ )?(?:say|state|assume|pretend|agree|conclude|suppose|imagine|consider)\b",
+    ),
     cue(
         "lure",
         STRONG,
@@ -227,7 +299,12 @@ _PRETENDED: Final = (
         r"\b(?:stay|remain) in character\b|\b(?:take on|play|assume) the (?:role|persona) of (?:an? )?(?:\w+ ){0,2}(?:ai|bot|gpt|hacker|villain|character|model)\b",
         r"\byou (?:have been|are) (?:freed|jailbroken|reprogrammed|replaced)\b",
     ),
-    cue("role", MEDIUM, "want like need", r"\bi (?:want|need|would like|'d like) you to (?:act|write|respond|answer|reply|pretend|ignore|generate|translate|give|be|play|simulate|create|forget|imitate|only)\b"),
+    cue(
+        "role",
+        MEDIUM,
+        "want like need",
+        r"\bi (?:want|need|would like|'d like) you to (?:act|write|respond|answer|reply|pretend|ignore|generate|translate|give|be|play|simulate|create|forget|imitate|only)\b",
+    ),
     cue(
         "chat",
         MEDIUM,

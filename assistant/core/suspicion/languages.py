@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from assistant.core.suspicion.cues import DECISIVE, STRONG, WEAK, Cue, cue, gate
+from assistant.core.suspicion.cues import DECISIVE, STRONG, WEAK, Cue, cue, needs_of
+from assistant.core.suspicion.sentences import WORD
 
 
 class _Words(NamedTuple):
     """What one language says, as alternatives between blanks; an underscore stands for a blank inside one."""
 
-    marks: str
     ignore: str
     orders: str
     say: str
@@ -30,7 +30,6 @@ class _Words(NamedTuple):
 
 
 _GERMAN: Final = _Words(
-    marks="der das und nicht ist ein eine sie ich",
     ignore="ignoriere ignorieren ignoriert vergiss vergessen missachte missachten",
     orders="anweisung anweisungen befehle vorgaben eingabeaufforderung instruktionen aufforderungen",
     say="sage sag sagen behaupte behaupten antworte antworten schreibe gib geben drucke nenne nehmen annehmen",
@@ -44,7 +43,6 @@ _GERMAN: Final = _Words(
     link="link passwort",
 )
 _SPANISH: Final = _Words(
-    marks="el los las que una del para su la",
     ignore="ignora ignorar ignoren olvida olvide olvidar olvídate descarta desestima",
     orders="instrucción instrucciones indicaciones órdenes",
     say="di diga decir decimos digamos declara declare declarar indica indique responde responda escribe escriba afirma afirmar afirmamos admitamos",
@@ -58,7 +56,6 @@ _SPANISH: Final = _Words(
     link="enlace contraseña",
 )
 _FRENCH: Final = _Words(
-    marks="le les des est une dans vous du la",
     ignore="ignorez ignorer ignorons oublie oubliez oublier",
     orders="instructions consignes directives",
     say="dis dites dire disons indique indiquez affirme affirmez affirmons affirmer déclare déclarez réponds répondez écris écrivez",
@@ -72,7 +69,6 @@ _FRENCH: Final = _Words(
     link="lien mot_de_passe",
 )
 _PORTUGUESE: Final = _Words(
-    marks="não uma você dos da em para",
     ignore="ignorem ignoramos ignorar esqueça esquece esquecer desconsidere desconsidera",
     orders="instruções comandos orientações",
     say="diga dizer diz escreva responda afirme afirmamos indique considere",
@@ -86,7 +82,6 @@ _PORTUGUESE: Final = _Words(
     link="ligação link palavra-passe senha",
 )
 _ITALIAN: Final = _Words(
-    marks="il che di una per non della gli",
     ignore="ignori ignorate ignorare dimentica dimentichi dimenticate",
     orders="istruzioni comandi direttive",
     say="dica dichiara dichiari rispondi risponda scrivi scriva afferma affermi indica diciamo",
@@ -100,7 +95,6 @@ _ITALIAN: Final = _Words(
     link="link password",
 )
 _RUSSIAN: Final = _Words(
-    marks="и в не на что",
     ignore="игнорируй игнорируйте игнорировать проигнорируй проигнорируйте игнорируем забудь забудьте",
     orders="инструкции инструкций инструкция инструкциям указания указаний команды",
     say="скажи скажите скажем напиши напишите выведи выведите укажи укажите ответь ответьте заяви говорят",
@@ -114,7 +108,6 @@ _RUSSIAN: Final = _Words(
     link="ссылке пароль",
 )
 _SMALLER: Final = _Words(  # Dutch, Polish, Turkish, Indonesian, Vietnamese
-    marks="het een niet jest nie bir bu ve yang dan và không",
     ignore="negeer negeren vergeet zignoruj zignorujcie zapomnij yok_say yok_sayın yoksay unut görmezden_gel görmezden_gelin abaikan lupakan bỏ_qua hãy_quên",
     orders="instructies aanwijzingen instrukcje instrukcji polecenia poleceń talimatları talimatlar instruksi perintah hướng_dẫn chỉ_dẫn",
     say="zeg antwoord powiedz napisz wypisz odpowiedz söyle söyleyin belirt belirtin belirtebiliriz katakan jawab cetak nyatakan nói_rằng nêu_rõ trả_lời",
@@ -128,7 +121,6 @@ _SMALLER: Final = _Words(  # Dutch, Polish, Turkish, Indonesian, Vietnamese
     link="bağlantıya şifre tautan liên_kết mật_khẩu",
 )
 _EAST: Final = _Words(  # Japanese, Korean, Arabic, Hindi, Bengali, Thai: parts of words
-    marks="",
     ignore="無視し 無視せ 忘れて 忘れろ 무시하 무시해 잊어 تجاهل انسَ انس_جميع अनदेखा नज़रअंदाज़ नजरअंदाज भूल_जा উপেক্ষা ভুলে_যা เพิกเฉย ละเว้น",
     orders="指示 命令 指令 プロンプト 지시 명령 지침 프롬프트 تعليمات التعليمات الأوامر निर्देश নির্দেশ คำสั่ง คำแนะนำ",
     say="述べ 出力し 印刷し 答えて 言って 言おう 表示し 回答し 출력하 출력해 말하 말해 진술 답하 قل_إن وقل اكتب اطبع وأشر واذكر ونذكر نقول_أن कहें कहो लिखें बताएं বলুন লিখুন ระบุว่า พิมพ์ ตอบว่า",
@@ -159,6 +151,11 @@ def _parts(words: str) -> str:
     return "(?:" + "|".join(word.replace("_", " ") for word in words.split()) + ")"
 
 
+def _first(words: str) -> str:
+    """The first word of each phrase: what a sentence needs to hold."""
+    return " ".join(WORD.findall(word.replace("_", " "))[0] for word in words.split())
+
+
 def _all(field: str) -> str:
     return " ".join(getattr(one, field) for one in _WHOLE)
 
@@ -167,36 +164,53 @@ def _near(one: str, other: str, distance: int) -> tuple[str, str]:
     return f"{one}.{{0,{distance}}}?{other}", f"{other}.{{0,{distance}}}?{one}"
 
 
+_SIMPLE: Final = (
+    ("say", WEAK, "say"),
+    ("say", STRONG, "following"),
+    ("fiction", STRONG, "fiction"),
+    ("role", STRONG, "role"),
+    ("mode", STRONG, "mode"),
+    ("user", WEAK, "user"),
+)
+_AND: Final = r".{0,60}?(?: et | y | und | e | en | i | и | ve | dan | và |, ).{0,20}?"
+_CONCLUSION: Final = (
+    "schlussfolgerung ausgabe conclusión conclusion conclusão conclusione salida sortie saída вывод выход"
+)
+_IS: Final = r" (?:\S+ ){0,4}?(?:lautet|ist|es|est|é|è|podría ser|pourrait être|seja|como|может быть|:)"
+_LET_US: Final = "lassen nehmen digamos admitamos disons supposons admettons diciamo vamos скажем давайте"
+
+
 def _cues() -> tuple[Cue, ...]:
-    ignore, orders, say = _whole(_all("ignore")), _whole(_all("orders")), _whole(_all("say"))
-    east_ignore, east_say = _parts(_EAST.ignore), _parts(_EAST.say)
-    simple = (("say", STRONG, "following"), ("fiction", STRONG, "fiction"), ("role", STRONG, "role"), ("mode", STRONG, "mode"), ("user", WEAK, "user"))
+    ignore, orders, answer = _all("ignore"), _all("orders"), _all("answer")
     return (
-        cue("override", DECISIVE, "", *_near(ignore, orders, 50), _whole(_BOTH) + ".{0,50}?" + orders),
-        cue("override", DECISIVE, "", *_near(east_ignore, _parts(_EAST.orders), 30)),
-        cue("instead", DECISIVE, "", _whole(_all("ignore") + " " + _BOTH) + r".{0,60}?(?: et | y | und | e | en | i | и | ve | dan | và |, ).{0,20}?" + say),
-        cue("instead", DECISIVE, "", east_ignore + ".{0,40}" + east_say),
-        cue("say", WEAK, "", say, east_say),
-        *(cue(name, weight, "", _whole(_all(field)), _parts(getattr(_EAST, field))) for name, weight, field in simple),
-        cue("lure", STRONG, "", _whole(_all("account")) + ".{0,80}?" + _whole(_all("link")), *_near(_parts(_EAST.account), _parts(_EAST.link), 60)),
-        cue("your-answer", DECISIVE, "", _whole(_CHANGE) + ".{0,90}?" + _whole(_all("answer"))),
-        cue("your-answer", STRONG, "", r"\b(?:in|en|dans|em|nella|в) " + _whole(_all("answer")), _parts(_EAST.answer)),
+        cue("override", DECISIVE, _first(ignore), *_near(_whole(ignore), _whole(orders), 50)),
+        cue("override", DECISIVE, _BOTH, _whole(_BOTH) + ".{0,50}?" + _whole(orders)),
         cue(
-            "verdict",
-            WEAK,
-            "",
-            r"\b(?:schlussfolgerung|ausgabe|conclusión|conclusion|conclusão|conclusione|salida|sortie|saída|вывод|выход) (?:\S+ ){0,4}?(?:lautet|ist|es|est|é|è|podría ser|pourrait être|seja|como|может быть|:)",
-            "(?:結論|出力|결론|출력|الناتج)(?:は|은|이|:| هو)",
+            "instead", DECISIVE, _first(ignore) + " " + _BOTH, _whole(f"{ignore} {_BOTH}") + _AND + _whole(_all("say"))
         ),
-        cue("let-us", WEAK, "", r"\b(?:lassen sie uns|nehmen wir an|digamos|admitamos|disons|supposons|admettons|diciamo|vamos|скажем|давайте)\b"),
+        *(cue(name, weight, _first(_all(field)), _whole(_all(field))) for name, weight, field in _SIMPLE),
+        cue("lure", STRONG, _first(_all("account")), _whole(_all("account")) + ".{0,80}?" + _whole(_all("link"))),
+        cue("your-answer", DECISIVE, _CHANGE, _whole(_CHANGE) + ".{0,90}?" + _whole(answer)),
+        cue("your-answer", STRONG, _first(answer), r"\b(?:in|en|dans|em|nella|в) " + _whole(answer)),
+        cue("verdict", WEAK, _CONCLUSION, _whole(_CONCLUSION) + _IS),
+        cue("let-us", WEAK, _LET_US, r"\b(?:lassen sie uns|nehmen wir an|" + _LET_US.replace(" ", "|") + r")\b"),
+    )
+
+
+def _eastern_cues() -> tuple[Cue, ...]:
+    ignore = _parts(_EAST.ignore)
+    return (
+        cue("override", DECISIVE, "", *_near(ignore, _parts(_EAST.orders), 30)),
+        cue("instead", DECISIVE, "", ignore + ".{0,40}" + _parts(_EAST.say)),
+        *(cue(name, weight, "", _parts(getattr(_EAST, field))) for name, weight, field in _SIMPLE),
+        cue("lure", STRONG, "", *_near(_parts(_EAST.account), _parts(_EAST.link), 60)),
+        cue("your-answer", STRONG, "", _parts(_EAST.answer)),
+        cue("verdict", WEAK, "", "(?:結論|出力|결론|출력|الناتج)(?:は|은|이|:| هو)"),
     )
 
 
 CUES: Final = _cues()
-GATE: Final = gate(CUES)
-MARKS: Final = frozenset(f"{_all('marks')} {_all('ignore')}".replace("_", " ").split()) - {"sag", "in", "la"}
-"""Words that tell that a sentence in plain letters may be in one of these languages; the cues are not tried on others."""
-SCRIPTS: Final = re.compile(
-    r"[\u0100-\u024f\u0400-\u04ff\u0600-\u06ff\u0900-\u09ff\u0e00-\u0e7f\u1e00-\u1eff\u3040-\u30ff\uac00-\ud7af]"
-)
-"""Letters that tell the same."""
+NEEDS: Final = needs_of(CUES)
+EASTERN_CUES: Final = _eastern_cues()
+EASTERN: Final = re.compile(r"[\u0600-\u06ff\u0900-\u09ff\u0e00-\u0e7f\u3040-\u30ff\uac00-\ud7af]")
+"""Letters of the scripts of EASTERN_CUES."""

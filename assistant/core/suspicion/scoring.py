@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from assistant.core.suspicion import chinese, english, languages
-from assistant.core.suspicion.cues import ENOUGH, MEDIUM, WEAK, Cue
-from assistant.core.suspicion.sentences import Sentence, cut, is_foreign, is_table, terms
+from assistant.core.suspicion.cues import ENOUGH, MEDIUM, Cue
+from assistant.core.suspicion.sentences import Sentence, cut, is_foreign, terms
 
 FOREIGN: Final = MEDIUM
-COMMENT: Final = WEAK
-"""Weights of standing out: a sentence that shares no terms with its passage, and one in a comment. They only add to cues."""
+"""Weight of sharing next to no terms with the passage. It only adds to cues."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +41,12 @@ class _Passage:
         self._text = text
         self._terms: Counter[str] | None = None
         self._size = 0
-        self._table = is_table(text)
         self._questions = text.count("?") + text.count("？")
 
     def stands_out(self, sentence: Sentence, cues: Container[str]) -> bool:
         """Whether the sentence is foreign here. Headings and listed tasks and questions are at home anywhere."""
         if sentence.heading or ("knowledge" in cues and (sentence.item or self._questions > 1)):
             return False
-        if self._table:
-            return True
         if self._terms is None:
             self._terms = terms(self._text.lower())
             self._size = sum(self._terms.values())
@@ -64,17 +60,11 @@ def _scored(text: str) -> Iterator[Finding]:
     for sentence in cut(text):
         weights = _weights(sentence)
         if weights:
-            _add_place(weights, sentence, passage)
+            if passage.stands_out(sentence, weights):
+                weights["foreign"] = FOREIGN
             together = {**before, **weights}
             yield Finding(sentence.text, tuple(sorted(together)), sum(together.values()))
         before = weights
-
-
-def _add_place(weights: dict[str, int], sentence: Sentence, passage: _Passage) -> None:
-    if sentence.comment:
-        weights["comment"] = COMMENT
-    if passage.stands_out(sentence, weights):
-        weights["foreign"] = FOREIGN
 
 
 def _weights(sentence: Sentence) -> dict[str, int]:
@@ -89,10 +79,14 @@ def _weights(sentence: Sentence) -> dict[str, int]:
 
 
 def _tables(sentence: Sentence) -> Iterator[tuple[Cue, ...]]:
-    if not english.NEEDS.isdisjoint(sentence.words):
+    words = sentence.words
+    if not english.NEEDS.isdisjoint(words):
         yield english.CUES
-    elsewhere = not languages.MARKS.isdisjoint(sentence.words) or languages.SCRIPTS.search(sentence.text)
-    if elsewhere and languages.GATE.search(sentence.text):
+    if not languages.NEEDS.isdisjoint(words):
         yield languages.CUES
-    if chinese.SCRIPT.search(sentence.text) and chinese.GATE.search(sentence.text):
+    if sentence.text.isascii():
+        return
+    if languages.EASTERN.search(sentence.text):
+        yield languages.EASTERN_CUES
+    if not chinese.NEEDS.isdisjoint(words):
         yield chinese.CUES

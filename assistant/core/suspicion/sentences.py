@@ -12,29 +12,31 @@ from typing import Final
 from assistant.core.text import CJK
 
 LONGEST: Final = 400
-"""Sentences are judged in pieces of at most so many characters, so that no pattern meets a long text."""
+OVERLAP: Final = 120
+"""Sentences are judged in pieces of at most so many characters, so that no pattern meets a long text; the pieces overlap."""
 
 PLACE: Final = "\x01"
 """Stands in `Sentence.ordered` before each word that is in the place of an imperative."""
 
+_TAGS: Final = (
+    "a|b|body|br|caption|cite|code|div|em|footer|h[1-6]|head|header|html|i|img|li|main|ol|p|pre|section|small|span|strong"
+    "|table|tbody|td|th|thead|title|tr|u|ul"
+)
 _BREAK: Final = re.compile(
-    r"(?P<open><!\s?--)|(?P<close>--!?>)|</?(?:a|b|body|br|caption|cite|code|div|em|footer|h[1-6]|head|header|html|i|img|li|main|ol|p|pre|section|small|span|strong"
-    r"|table|tbody|td|th|thead|title|tr|u|ul)\b[^<>\n]{0,200}>|\n+|\s\|\s|(?<=[.!?])[\"'”’)\]]*\s+(?![a-z])|(?<=[。！？；])(?![”’」』）\"'])"
+    rf"<!\s?--|--!?>|</?(?:{_TAGS})\b[^<>\n]{{0,200}}>|\n+|\s\|\s|(?<=[.!?])[\"'”’)\]]*\s+(?![a-z])|(?<=[。！？；])(?![”’」』）)\"'])"
 )
 _LEAD: Final = re.compile(r"[\W_]+(?=\w)")
-_WORD: Final = re.compile(rf"[^\W\d_{CJK}]+(?:['’][a-z]+)?")
+WORD: Final = re.compile(rf"[^\W\d_{CJK}]+(?:['’][a-z]+)?|[{CJK}]")
 _CONTENT: Final = re.compile(rf"[^\W\d_{CJK}]{{4,}}|(?=([{CJK}]{{2}}))")
 _ITEM: Final = re.compile(r"\s*(?:[-*•+·–]|\(?\d{1,3}[.)、]|\(?[a-z][.)])\s")
 _HEADING: Final = re.compile(r"\s{0,3}#{1,6}\s")
-_CODE_COMMENT: Final = re.compile(r"\s+#\s|\s*(?://|/\*|--\s)")
-_ROW: Final = re.compile(r"^\s*\|", re.MULTILINE)
 _ORDERING: Final = re.compile(
     r"^|[,;:>\"“‘(\[{}*!/–—] ?| ['-]|\b(?:and|then|please|also|you must|you should|just|simply|only|kindly|instead|next|first|can you|could you"
     r"|would you|will you|you will|you can|have to|always|now) "
 )
 _STEM: Final = 5
 _FEW_TERMS: Final = 12
-_SHARED: Final = 0.2
+_SHARED: Final = 1 / 3
 _GENERAL: Final = frozenset(
     "about after again also answer answers describe explain discuss because been before could does each every from have into just like mention more"
     " most other output please provide reply replies response responses should show some such tell than that their them"
@@ -48,20 +50,16 @@ _GENERAL_CHINESE: Final = frozenset(
 
 @dataclass(frozen=True)
 class Sentence:
-    """One sentence, lower case, with white space folded.
-
-    `heading` and `item` tell that it is one of Markdown or of a list, `comment` that it stands in a comment of HTML or code.
-    """
+    """One sentence, lower case, with white space folded; `heading` and `item` tell that it is one of Markdown or of a list."""
 
     text: str
     heading: bool
     item: bool
-    comment: bool
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The words of alphabetic scripts in it."""
-        return frozenset(_WORD.findall(self.text))
+        """The words of alphabetic scripts in it, and its Chinese characters one by one."""
+        return frozenset(WORD.findall(self.text))
 
     @cached_property
     def ordered(self) -> str:
@@ -89,36 +87,26 @@ def terms(text: str) -> Counter[str]:
 
 
 def cut(text: str) -> Iterator[Sentence]:
-    """The sentences, cells and comment lines of a passage in order, in linear time."""
-    start, inside = 0, False
+    """The sentences, cells and comments of a passage in order, in linear time."""
+    start = 0
     for match in _BREAK.finditer(text):
-        yield from _sentences(text[start : match.start()], inside)
+        yield from _sentences(text[start : match.start()])
         start = match.end()
-        if match.lastgroup:
-            inside = match.lastgroup == "open"
-    yield from _sentences(text[start:], inside)
+    yield from _sentences(text[start:])
 
 
-def _sentences(piece: str, inside: bool) -> Iterator[Sentence]:
+def _sentences(piece: str) -> Iterator[Sentence]:
     if not piece or piece.isspace():
         return
-    heading = _HEADING.match(piece) is not None
-    item = _ITEM.match(piece) is not None
-    comment = inside or _CODE_COMMENT.match(piece) is not None
-    for start in range(0, len(piece), LONGEST):
-        part = piece[start : start + LONGEST]
-        text = " ".join(_without_lead(part).lower().split())
-        yield Sentence(text, heading, item, comment)
+    heading, item = _HEADING.match(piece) is not None, _ITEM.match(piece) is not None
+    for start in range(0, max(1, len(piece) - OVERLAP), LONGEST - OVERLAP):
+        part = _without_lead(piece[start : start + LONGEST])
+        yield Sentence(" ".join(part.lower().split()), heading, item)
 
 
 def _without_lead(piece: str) -> str:
     lead = _LEAD.match(piece)
     return piece[lead.end() :] if lead else piece
-
-
-def is_table(text: str) -> bool:
-    """Whether most lines of the passage are rows of a table."""
-    return text.count("|") > 8 and 2 * len(_ROW.findall(text)) > text.strip().count("\n") + 1
 
 
 def is_foreign(sentence: Sentence, passage: Mapping[str, int], size: int) -> bool:
