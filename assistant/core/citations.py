@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
 from typing import Final
@@ -112,12 +112,16 @@ def align(
     `numbers` maps evidence ids to the display numbers already given in the conversation; new ones follow on.
     Sentences that state nothing (greetings, headings, "Here is what I found:") get no verdict. A mark of the model
     only breaks a tie between equal sources. Deterministic; citations come in the order of the answer, best source
-    of a sentence first.
+    of a sentence first. Of a very long answer the first `MOST_STATEMENTS` statements are judged.
     """
     index = index_evidence(evidence)
     cuts = sentences(answer)
     favoured = _favoured(cuts, hints, evidence, numbers or {})
-    judged = [_judge(each, index, favoured.get(each.span.start, frozenset())) for each in statements(answer, cuts)]
+    known: dict[tuple[str, frozenset[int]], _Judged] = {}
+    judged = [
+        _judge_once(each, index, favoured.get(each.span.start, frozenset()), known)
+        for each in statements(answer, cuts)[:MOST_STATEMENTS]
+    ]
     given = _Numbers(numbers or {})
     citations = tuple(_citation(each, place, index, given) for each in judged for place in each.cited)
     return Alignment(
@@ -141,6 +145,9 @@ def agreement(verdicts: Sequence[Verdict]) -> int | None:
     return min(level, 3) if Verdict.CONTRADICTED in verdicts else level
 
 
+MOST_STATEMENTS: Final = 400
+"""An answer with more statements than this is no answer to a person; judging all of them would hold up the others."""
+
 _OTHER_GROUNDS: Final = 3
 _AS_GOOD: Final = 0.8
 _WORTH: Final = {Verdict.SUPPORTED: 1.0, Verdict.PARTIAL: 0.5, Verdict.UNSUPPORTED: 0.0, Verdict.CONTRADICTED: 0.0}
@@ -159,6 +166,16 @@ class _Judged:
     def cited(self) -> tuple[Place, ...]:
         """The places it is cited to: none when no evidence carries it."""
         return () if self.verdict is Verdict.UNSUPPORTED else self.places
+
+
+def _judge_once(
+    said: Statement, index: EvidenceIndex, favoured: frozenset[int], known: dict[tuple[str, frozenset[int]], _Judged]
+) -> _Judged:
+    """The judgement of a statement; what was said before is not weighed anew."""
+    key = (said.claim, favoured)
+    if key not in known:
+        known[key] = _judge(said, index, favoured)
+    return replace(known[key], span=said.span)
 
 
 def _judge(said: Statement, index: EvidenceIndex, favoured: frozenset[int]) -> _Judged:

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 import structlog
 from fastapi import APIRouter, Depends, Header, Path, Query, Request, WebSocket
-from fastapi.responses import ORJSONResponse, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from assistant.codec import encode
@@ -73,10 +74,10 @@ async def healthz() -> Json:
 async def readyz(request: Request) -> Response:
     """The server can answer: database, migrations, model and index are usable."""
     try:
-        return ORJSONResponse({"status": "ready", **await request.app.state.ready()})
+        return JSONResponse({"status": "ready", **await request.app.state.ready()})
     except Exception as error:
         log.warning("not ready", error=type(error).__name__)
-        return ORJSONResponse({"status": "not_ready", "code": getattr(error, "code", "internal")}, 503)
+        return JSONResponse({"status": "not_ready", "code": getattr(error, "code", "internal")}, 503)
 
 
 @router.get("/api/config")
@@ -240,10 +241,17 @@ def encode_message(message: TurnMessage) -> Json:
     }
 
 
+async def refuse_request(request: Request, error: Exception) -> Response:
+    """Turn a request of the wrong form into a typed refusal that names the field and repeats nothing of the input."""
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for this type only
+    where = ".".join(str(part) for part in error.errors()[0]["loc"])
+    return await refuse(request, BadInput("the request has not the promised form", reason=where))
+
+
 async def refuse(request: Request, error: Exception) -> Response:
     """Turn a typed error into a response with its code; no text of documents or stack in it."""
     assert isinstance(error, AssistantError)  # noqa: S101 - registered for this type only
     wait = error.data.get("retry_after_ms")
     headers = {"Retry-After": str(max(1, int(wait) // 1000))} if isinstance(wait, int) else None
     body = {"error": {"code": error.code, "retryable": error.retryable, **error.data}}
-    return ORJSONResponse(body, http_status(error), headers)
+    return JSONResponse(body, http_status(error), headers)

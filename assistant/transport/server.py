@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
 
 from assistant import __version__
 from assistant.errors import AssistantError
 from assistant.transport.doors import Doors
-from assistant.transport.http import refuse, router
+from assistant.transport.http import refuse, refuse_request, router
+from assistant.transport.limits import BodyLimit
 from assistant.transport.page import SecurityHeaders, add_page
 
 Ready = Callable[[], Awaitable[dict[str, Any]]]
@@ -29,8 +31,10 @@ def make_app(opening: Open, page: Path) -> FastAPI:
             yield
 
     app = FastAPI(title="Assistant", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
+    app.add_middleware(BodyLimit)
     app.add_middleware(SecurityHeaders)
     app.add_exception_handler(AssistantError, refuse)
+    app.add_exception_handler(RequestValidationError, refuse_request)
     app.include_router(router)
     add_page(app, page)
     return app
