@@ -76,11 +76,14 @@ def plan_turn(
     evidence = () if _without_evidence(kind, request.requested) else request.evidence
     conflicts = find_conflicts(evidence, question=request.question, window_days=window_days)
     marked = mark_conflicts(evidence, conflicts)
-    forms = {item.id: evidence_forms(request.question, item, conflicts) for item in marked}
     brief = window < SMALL_WINDOW
     past = recollect(request.question, request.past, topic_change=request.topic_change)
+    forms: Forms = {item.id: (item,) for item in marked}
     allocation, sizes = _allocate(request, marked, forms, past, conflicts, window, count, prompts, brief, policy)
     fits = not any(dropped.kind == "evidence" for dropped in allocation.plan.dropped)
+    if not fits:  # only now are shorter forms worth making
+        forms = {item.id: evidence_forms(request.question, item, conflicts) for item in marked}
+        allocation, sizes = _allocate(request, marked, forms, past, conflicts, window, count, prompts, brief, policy)
     choice = choose_mode(TurnFacts(kind, len(marked), len(conflicts), fits, request.requested))
     if choice.mode is Mode.COMPACT:
         most = (policy or BudgetPolicy()).max_output
@@ -108,7 +111,7 @@ def _without_evidence(kind: QuestionKind, requested: Mode | None) -> bool:
 def _allocate(
     request: TurnRequest,
     marked: Sequence[Evidence],
-    forms: dict[str, tuple[Evidence, ...]],
+    forms: Forms,
     past: Sequence[Recollection],
     conflicts: Sequence[Conflict],
     window: int,

@@ -182,6 +182,7 @@ async def test_close_codes(server: Server) -> None:
     assert await closed(server, opening.replace('"v": 1', '"v": 2')) == 4505
     assert await closed(server, origin="https://evil.example") == 4503
     assert await closed(server, origin="null") == 4503
+    assert await closed(server, origin="http://[") == 4503
     assert await closed(server, subprotocol="assistant.v9") == 4505
 
 

@@ -20,6 +20,10 @@ _HARMLESS: Final = re.compile(
     rf"[{_EMOJI}][\u200d\ufe0e\ufe0f]+|\U0001f3f4[\U000e0020-\U000e007e]{{2,6}}\U000e007f|[{_JOINING}][\u200c-\u200f]+"
     rf"|[{CJK}][\ufe00-\ufe0f\U000e0100-\U000e01ef]|[\u00ad\ufeff\u200e\u200f\x00-\x1f\x7f-\x9f]"
 )
+_ZERO_WIDTH: Final = r"\u034f\u180e\u200b-\u200f\u2060-\u2064\u206a-\u206f\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef"
+_HIDDEN: Final = re.compile(
+    rf"(?<=[^\W\d_])[{_ZERO_WIDTH}]+(?=[^\W\d_])|[{_ZERO_WIDTH}]{{4,}}|[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]+"
+)
 _SHORTEST: Final = 24
 _BASE64: Final = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/]{24,}")
 _HEX: Final = re.compile(r"(?<![0-9A-Za-z])(?:(?:\\x|%|0x)?[2-7][0-9A-Fa-f][ ,]?){16,}")
@@ -49,11 +53,13 @@ _LEET_WORD: Final = re.compile(r"\b(?=[a-z]{0,20}[013457@$!])(?=[013457@$!]{0,20
 
 
 def hidden(text: str) -> int:
-    """How many invisible characters a passage holds, without those that emoji and joining scripts need."""
+    """How many characters of a passage hide something: invisible ones inside words or in a row, tags, overridden direction.
+
+    Zero-width spaces between words, soft hyphens, and what emoji and joining scripts need are furniture of web pages.
+    """
     if text.isascii() or len(text) == len(remove_invisible(text)):
         return 0
-    bare = _HARMLESS.sub("", text)
-    return len(bare) - len(remove_invisible(bare))
+    return sum(len(match.group()) for match in _HIDDEN.finditer(_HARMLESS.sub("", text)))
 
 
 def holds_encoded_text(text: str) -> bool:

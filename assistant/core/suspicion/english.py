@@ -59,7 +59,8 @@ _SPOKEN_TO: Final = (
         "override",
         DECISIVE,
         "follow following obey obeying ignore disregard forget",
-        r"\b(?:stop following|do not follow|don't follow|no longer follow|stop obeying|do not obey) .{0,20}\b(?:previous|prior|above|earlier|original|your|system)\b",
+        r"\b(?:stop following|do not follow|don't follow|no longer follow|stop obeying|do not obey) .{0,20}\b(?:previous|prior|above|earlier|original|your|system)\b.{0,20}?"
+        + any_of(_ORDERS),
         r"\b(?:ignore|disregard|forget) (?:everything|all|anything|whatever|what) (?:that )?(?:(?:i|we|you|was|were|has|have|had|been) )+(?:told|said|learned|written|read|instructed)\b",
         r"\b(?:ignore|disregard|forget) (?:everything|all of) (?:above|before|previously|so far|the above)\b",
         r"\b(?:to|you) (?:ignore|disregard|forget)\b.{0,30}?\b(?:previous|prior|above|earlier|your)\b.{0,25}?"
@@ -123,7 +124,7 @@ _ANSWERED: Final = (
         "your-answer",
         DECISIVE,
         _ANSWER,
-        order(_DISTORT) + r".{0,90}?\byour (?:\w+ ){0,2}?" + any_of(_ANSWER),
+        order(_DISTORT) + r".{0,90}?\byour (?:\w+ )?" + any_of(_ANSWER),
     ),
     cue(
         "your-answer",
@@ -176,7 +177,8 @@ _ANSWERED: Final = (
             "write compose generate create provide give show tell draft develop print output implement code recite make"
         )
         + r"(?: me| us)? (?:an?|some|two|three|five|ten|\d+) (?:[\w-]+ ){0,2}"
-        + any_of(_PRODUCTS),
+        + any_of(_PRODUCTS)
+        + r"(?=\W*$|,| (?:to|that|for|about|in|of|on|which|using|how|where|with|explaining|named|called)\b)",
     ),
     cue("product", MEDIUM, "code", r"^(?:write|generate) (?:\w+ )?code (?:to|that|for|which)\b"),
     cue(
@@ -185,7 +187,21 @@ _ANSWERED: Final = (
         _LANGUAGES,
         order("translate say write provide give convert") + r"\b.{0,80}?\b(?:in|to|into) " + any_of(_LANGUAGES),
     ),
-    cue("product", MEDIUM, _LANGUAGES, any_of(_LANGUAGES) + r" (?:equivalent|translation|word|version) (?:for|of)\b"),
+    cue(
+        "product",
+        MEDIUM,
+        _LANGUAGES,
+        order("give provide tell what's what")
+        + r"\b.{0,40}?"
+        + any_of(_LANGUAGES)
+        + r" (?:equivalent|translation|word|version) (?:for|of)\b",
+    ),
+    cue(
+        "product",
+        MEDIUM,
+        _LANGUAGES,
+        r"^(?:how (?:do|would) (?:you|i) say|what(?:'s| is)) .{1,60}? in " + any_of(_LANGUAGES) + r"\W*$",
+    ),
     cue(
         "knowledge",
         MEDIUM,
@@ -230,7 +246,7 @@ _SAID: Final = (
         "say",
         WEAK,
         _SAY,
-        r"\b(?:we|to|might|could|would|us|let's) (?:just |only |then |also )?" + any_of(_SAY),
+        r"\b(?:we|to|might|could|would) (?:just |only |then |also )?" + any_of(_SAY),
         r"\b(?:saying|stating) that\b",
     ),
     cue(
@@ -253,9 +269,9 @@ _SAID: Final = (
     ),
     cue(
         "let-us",
-        WEAK,
+        STRONG,
         "let's let",
-        r"\b(?:let's|let us) (?:\w+ )?(?:say|state|assume|pretend|agree|conclude|suppose|imagine|consider)\b",
+        r"\b(?:let's|let us) (?:\w+ )?(?:state|claim|declare|pretend|agree|conclude) (?:that|the)\b",
     ),
     cue(
         "lure",

@@ -12,7 +12,7 @@ from assistant.core.suspicion.cues import ENOUGH, MEDIUM, Cue
 from assistant.core.suspicion.sentences import Sentence, cut, is_foreign, terms
 
 FOREIGN: Final = MEDIUM
-"""Weight of sharing next to no terms with the passage. It only adds to cues."""
+"""Weight of sharing next to no terms with the passage. It only adds to a cue of at least medium weight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def _scored(text: str) -> Iterator[Finding]:
     for sentence in cut(text):
         weights = _weights(sentence)
         if weights:
-            if passage.stands_out(sentence, weights):
+            if max(weights.values()) >= MEDIUM and passage.stands_out(sentence, weights):
                 weights["foreign"] = FOREIGN
             together = {**before, **weights}
             yield Finding(sentence.text, tuple(sorted(together)), sum(together.values()))
