@@ -7,17 +7,14 @@ RUN npm ci --no-audit --no-fund
 COPY web/ ./
 RUN npm run build
 
-# Stage 2: the packages, with hashes checked.
+# Stage 2: the packages, with hashes checked; the program itself is copied beside them, nothing else is fetched.
 FROM python:3.11-slim AS build
-WORKDIR /src
 RUN python -m venv /venv
-COPY requirements.lock ./
-RUN /venv/bin/pip install --no-cache-dir --require-hashes -r requirements.lock && /venv/bin/pip install --no-cache-dir hatchling
-COPY pyproject.toml README.md LICENSE ./
-COPY assistant/ assistant/
-COPY migrations/ migrations/
-COPY --from=web /src/assistant/web assistant/web
-RUN /venv/bin/pip install --no-cache-dir --no-deps --no-build-isolation .
+COPY requirements.lock /tmp/
+RUN /venv/bin/pip install --no-cache-dir --require-hashes -r /tmp/requirements.lock
+COPY assistant/ /venv/lib/python3.11/site-packages/assistant/
+COPY migrations/ /venv/lib/python3.11/site-packages/assistant/_migrations/
+COPY --from=web /src/assistant/web /venv/lib/python3.11/site-packages/assistant/web
 
 # Stage 3: what runs; no compiler, no root, everything but /data may be read-only.
 FROM python:3.11-slim
@@ -32,4 +29,4 @@ VOLUME /data
 EXPOSE 8000
 HEALTHCHECK --interval=30s --timeout=3s --start-period=20s \
   CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8000/healthz', timeout=2)"]
-CMD ["assistant", "serve"]
+CMD ["python", "-m", "assistant", "serve"]
