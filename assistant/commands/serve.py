@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import structlog
 import uvicorn
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from assistant.app import create_app
 from assistant.commands.ingest import ingest_here
@@ -24,8 +25,22 @@ DEMO_EXAMPLES: Final = (
     "Can I carry over annual leave to the next year?",
     "如何让开源项目被更多人发现？",
 )
+LINGER_S: Final = 2.0
+"""How long a closed socket may take to read what it was sent, in seconds."""
 MAX_FRAME_BYTES: Final = 256 * 1024
 """Frames above this are cut off by the server itself; smaller ones that are too large get a typed refusal."""
+
+
+class Sockets(WebSocketsSansIOProtocol):
+    """The sans-I/O websocket of uvicorn, which waits for ever to close a socket whose peer does not read.
+
+    A connection that the application is done with is gone after a moment, read or not; what was missed is in the log.
+    """
+
+    def on_task_complete(self, task: asyncio.Task[None]) -> None:
+        """Close as uvicorn does, then cut the connection if it is still there."""
+        super().on_task_complete(task)
+        self.loop.call_later(LINGER_S, self.transport.abort)
 
 
 def serve_forever(settings: Settings, *, demo: bool = False, host: str | None = None, port: int | None = None) -> None:
@@ -42,7 +57,7 @@ def serve_forever(settings: Settings, *, demo: bool = False, host: str | None = 
 def server_options() -> dict[str, Any]:
     """How uvicorn runs: the sans-I/O websocket implementation, no deflate, no access log, our own logging."""
     return {
-        "ws": "websockets-sansio",
+        "ws": Sockets,
         "ws_max_size": MAX_FRAME_BYTES,
         "ws_per_message_deflate": False,
         "log_config": None,
