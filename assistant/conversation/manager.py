@@ -109,11 +109,10 @@ class ConversationManager:
             except Exception:
                 log.exception("turn failed", turn=start.turn)
                 trace.error = "internal"
-        if cancelled.is_set():
-            trace.error = None  # what a model says while it is being stopped is no failure
         trace.ms_answer = watch.ms()
         if cancelled.is_set():
-            trace.finish = "cancelled"
+            trace.error = None  # what a model says while it is being stopped is no failure
+            trace.finish = trace.finish or "cancelled"
         async for event in self.conclude(start, message, trace, watch):
             yield event
 
