@@ -23,7 +23,7 @@ def model(provider: Provider) -> LiteLLMModel:
         api_base=provider.url,
         window=100,
         counter=NaiveCounter(),
-        timeout=2.0,
+        timeout=20.0,
         retries=0,
     )
 
@@ -104,7 +104,7 @@ async def test_silence_is_unavailable(provider: Provider) -> None:
         api_base=provider.url,
         window=1,
         counter=NaiveCounter(),
-        timeout=0.3,
+        timeout=2.0,
         retries=0,
     )
     with pytest.raises(ModelUnavailable):
