@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 from assistant.core.evidence import Evidence, Passage, admit
@@ -45,8 +46,11 @@ def select(passages: Sequence[Passage], policy: SelectionPolicy | None = None) -
     return tuple(_flagged(admit(passage)) for passage in _diversified(merged, policy)[: policy.limit])
 
 
+_suspicions = lru_cache(maxsize=4096)(suspicions)  # the same passages come back turn after turn
+
+
 def _flagged(evidence: Evidence) -> Evidence:
-    return replace(evidence, flags=suspicions(evidence.exact))
+    return replace(evidence, flags=_suspicions(evidence.exact))
 
 
 def _without_duplicates(ranked: Sequence[Passage], near: float) -> list[Passage]:

@@ -1,1 +1,1 @@
-"""Suspicion in pieces: sentences, what they order and from whom, disguises, imitated structure; see `core.injection`."""
+"""Suspicion in pieces: sentences and their cues, disguises, imitated structure; see `core.injection`."""

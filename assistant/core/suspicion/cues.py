@@ -21,8 +21,8 @@ WEAK: Final = 2
 class Cue:
     """A sign: it holds when one of `needs` is among the words (or `needs` is empty) and `pattern` is found.
 
-    `needs` spares the pattern for most sentences; for Chinese it lists characters. `ordered` tells that the pattern wants the imperatives marked. Where
-    several cues share a name, the heaviest counts.
+    `needs` spares the pattern for most sentences; for Chinese it lists characters. `ordered` tells that the pattern
+    wants the imperatives marked. Where several cues share a name, the heaviest counts.
     """
 
     name: str

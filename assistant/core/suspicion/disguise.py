@@ -14,15 +14,16 @@ from assistant.core.text import CJK, remove_invisible
 _MOST: Final = 20
 """So many encoded runs of a passage are looked into; more of them are data anyway."""
 _LONGEST: Final = 2000
-_EMOJI: Final = r"\u200d\u20e3\u2190-\u2bff\u3030\u303d\u3297\u3299\u00a9\u00ae0-9#*\ufe0f\U0001f000-\U0001faff\U000e0020-\U000e007f"
+_EMOJI: Final = r"\u2190-\u2bff\u3030\u303d\u3297\u3299\u00a9\u00ae0-9#*\U0001f000-\U0001faff"
 _JOINING: Final = r"\u0590-\u08ff\u0900-\u0dff\u0e00-\u0fff\u1000-\u109f\u1780-\u18af\ufb1d-\ufdff\ufe70-\ufefc"
 _HARMLESS: Final = re.compile(
-    rf"[{_EMOJI}][\u200d\ufe0e\ufe0f]+|\U0001f3f4[\U000e0020-\U000e007e]{{2,6}}\U000e007f|[{_JOINING}][\u200c-\u200f]+"
+    rf"[{_EMOJI}][\u200d\ufe0e\ufe0f]{{1,2}}|\U0001f3f4[\U000e0020-\U000e007e]{{2,6}}\U000e007f|[{_JOINING}][\u200c-\u200f]+"
     rf"|[{CJK}][\ufe00-\ufe0f\U000e0100-\U000e01ef]|[\u00ad\ufeff\u200e\u200f\x00-\x1f\x7f-\x9f]"
 )
 _ZERO_WIDTH: Final = r"\u034f\u180e\u200b-\u200f\u2060-\u2064\u206a-\u206f\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef"
 _HIDDEN: Final = re.compile(
-    rf"(?<=[^\W\d_])[{_ZERO_WIDTH}]+(?=[^\W\d_])|[{_ZERO_WIDTH}]{{4,}}|[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]+"
+    rf"(?<=[^\W\d_])[{_ZERO_WIDTH}]+(?=[^\W\d_])|[{_ZERO_WIDTH}]{{4,}}"
+    r"|[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]+"
 )
 _SHORTEST: Final = 24
 _BASE64: Final = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/]{24,}")
@@ -34,17 +35,19 @@ _SPACED: Final = re.compile(r"(?<![^\W_])(?:[^\W\d_](?:[ ._*·-]| {2,3})){7,}[^\
 _SPACED_HINT: Final = re.compile(r"[ ._*·-]([^\W\d_])[ ._*·-]+[^\W\d_][ ._*·-]+[^\W\d_][ ._*·-]")
 _LATIN_SENTENCE: Final = re.compile(r"[A-Za-z][A-Za-z ,;:'\"’()-]{30,300}")
 _COMMON: Final = frozenset(
-    "the and of to in is that it for you with on this are as be your not or have from all by an will can any a do if then"
-    " say ignore instructions previous system prompt user answer"
+    "the and of to in is that it for you with on this are as be your not or have from all by an will can any a do if"
+    " then say ignore instructions previous system prompt user answer"
     " der die und das ist nicht sie el la los que de en y le les et des du un une est".split()
 )
-_LETTER_FREQUENCY: Final = (
-    8.2, 1.5, 2.8, 4.3, 12.7, 2.2, 2.0, 6.1, 7.0, 0.15, 0.77, 4.0, 2.4, 6.7, 7.5, 1.9, 0.095, 6.0, 6.3, 9.1, 2.8, 0.98, 2.4, 0.15,
-    2.0, 0.074,
-)  # fmt: skip
-_LOOK_ALIKE: Final = str.maketrans(
-    "аеорсухіјѕԁһոգԛԝьβνοαρτικυ" + "АВЕКМНОРСТХІЈЅ", "aeopcyxijsdhnqqwbbvoaptikυ"[:-1] + "u" + "abekmhopctxijs"
+_FREQUENCY: Final = tuple(
+    map(float, "8.2 1.5 2.8 4.3 12.7 2.2 2 6.1 7 .15 .77 4 2.4 6.7 7.5 1.9 .1 6 6.3 9.1 2.8 .98 2.4 .15 2 .07".split())
 )
+"""How often each letter stands in English, in percent (Lewand 2000)."""
+_LOOK_ALIKE: Final = str.maketrans(
+    "аеорсухіјѕԁһոԛԝοανρτικυβАВЕКМНОРСТХІЈЅΑΒΕΗΙΚΜΝΟΡΤΧ", "aeopcyxijsdhnqwoavptikubABEKMHOPCTXIJSABEHIKMNOPTX"
+)
+_CHINESE: Final = re.compile(f"[{CJK}]")
+_FEW_CHINESE: Final = 6
 _STYLED: Final = re.compile(r"[\uff21-\uff5a\U0001d400-\U0001d7ff\u24b6-\u24e9\u2102-\u2138]")
 _FEW_STYLED: Final = 8
 _LEET: Final = str.maketrans("013457@$!", "oieastasi")
@@ -53,7 +56,7 @@ _LEET_WORD: Final = re.compile(r"\b(?=[a-z]{0,20}[013457@$!])(?=[013457@$!]{0,20
 
 
 def hidden(text: str) -> int:
-    """How many characters of a passage hide something: invisible ones inside words or in a row, tags, overridden direction.
+    """How many characters hide something: invisible ones inside words or in a row, tags, overridden direction.
 
     Zero-width spaces between words, soft hyphens, and what emoji and joining scripts need are furniture of web pages.
     """
@@ -69,7 +72,7 @@ def holds_encoded_text(text: str) -> bool:
 
 
 def _holds_morse(text: str) -> bool:
-    """Whether dots and dashes come in groups of different lengths and both kinds, as letters do and rules and ellipses do not."""
+    """Whether dots and dashes come in groups of several kinds, as letters do and rules and ellipses do not."""
     if text.count(". ") + text.count("- ") < 8:
         return False
     for match in islice(_MORSE.finditer(text), _MOST):
@@ -80,7 +83,7 @@ def _holds_morse(text: str) -> bool:
 
 
 def _decoded(text: str) -> Iterator[str]:
-    """What runs of base64, hexadecimal and binary digits hold. Counting first is cheap; most passages have no such run."""
+    """What runs of base64, hexadecimal and binary digits hold. Most passages have none, which a count tells cheaply."""
     if any(len(token) >= _SHORTEST for token in text.split()):
         for match in _BASE64.finditer(text):
             run = match.group()[:_LONGEST]
@@ -96,15 +99,15 @@ def _decoded(text: str) -> Iterator[str]:
 
 
 def _printable(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
+    return data.replace(b"\0", b"").decode("utf-8", "replace")
 
 
 def _reads(text: str) -> bool:
-    """Whether decoded bytes are prose: mostly letters and blanks, with common words, or in another script."""
-    if not text or sum(char.isalpha() or char == " " for char in text) < 0.75 * len(text) or "\x00" in text:
+    """Whether decoded bytes are prose: mostly letters and blanks, with common words, or Chinese."""
+    if not text or sum(char.isalpha() or char == " " for char in text) < 0.75 * len(text):
         return False
-    if " " not in text and text.isascii():
-        return False
+    if 2 * len(_CHINESE.findall(text)) > len(text):
+        return len(text) >= _FEW_CHINESE
     words = text.lower().split()
     common = sum(word.strip(".,:;!?\"'") in _COMMON for word in words)
     return common >= 2 and 5 * common >= len(words)
@@ -119,11 +122,11 @@ def _latin(text: str) -> Iterator[str]:
 
 
 def _is_shifted(sentence: str) -> bool:
-    """Whether a Caesar shift, or reading backwards, turns the sentence into words; the shift is told by letter frequencies."""
+    """Whether reading backwards or a Caesar shift, the one that fits letter frequencies best, makes words of it."""
     if _is_common(sentence[::-1]):
         return True
     counts = [sentence.count(chr(97 + letter)) for letter in range(26)]
-    shift = max(range(1, 26), key=lambda by: sum(counts[(i + by) % 26] * _LETTER_FREQUENCY[i] for i in range(26)))
+    shift = max(range(1, 26), key=lambda by: sum(counts[(i + by) % 26] * _FREQUENCY[i] for i in range(26)))
     alphabet = "abcdefghijklmnopqrstuvwxyz"
     return _is_common(sentence.translate(str.maketrans(alphabet[shift:] + alphabet[:shift], alphabet)))
 
@@ -136,7 +139,7 @@ def _is_common(text: str) -> bool:
 
 
 def unmasked(text: str) -> str | None:
-    """The passage with full-width, look-alike, spaced and digit-for-letter writing undone; None when that changes nothing that matters."""
+    """The passage with full-width, look-alike, spaced and digit-for-letter writing undone; None when it has none."""
     plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
     changed = plain is not text and len(_STYLED.findall(text)) >= _FEW_STYLED
     if not plain.isascii() and _MIXED.search(plain):

@@ -1,7 +1,7 @@
 """Cues in other languages: the words that attacks need, language by language, and the few forms they take.
 
-Words of Latin and Cyrillic script are matched whole, those of other scripts as parts. Some languages put the verb last, so the
-words for "ignore" and for "instructions" count in either order.
+Words of Latin and Cyrillic script are matched whole, those of other scripts as parts. Some languages put the verb last,
+so the words for "ignore" and for "instructions" count in either order.
 """
 
 from __future__ import annotations
@@ -137,8 +137,10 @@ _WHOLE: Final = (_GERMAN, _SPANISH, _FRENCH, _PORTUGUESE, _ITALIAN, _RUSSIAN, _S
 _BOTH: Final = "ignore"
 """Spanish, French and Portuguese write it like English; it counts beside a word for instructions."""
 _CHANGE: Final = (
-    "kodiere verschlüssele übersetze ersetze ergänze füge baue erwähne verwende codifica cifra traduce reemplaza añade agrega incluye menciona usa"
-    " encode encodez chiffre traduis traduisez remplace remplacez ajoute ajoutez inclus incluez mentionne mentionnez codifique traduza substitua"
+    "kodiere verschlüssele übersetze ersetze ergänze füge baue erwähne verwende codifica cifra traduce reemplaza"
+    " añade agrega incluye menciona usa"
+    " encode encodez chiffre traduis traduisez remplace remplacez ajoute ajoutez inclus incluez mentionne"
+    " mentionnez codifique traduza substitua"
     " adicione inclua mencione traduci aggiungi includi menziona закодируй зашифруй переведи добавь включи упомяни"
 )
 

@@ -13,7 +13,7 @@ from assistant.core.text import CJK
 
 LONGEST: Final = 400
 OVERLAP: Final = 120
-"""Sentences are judged in pieces of at most so many characters, so that no pattern meets a long text; the pieces overlap."""
+"""Sentences are judged in overlapping pieces of at most so many characters, so that no pattern meets a long text."""
 
 PLACE: Final = "\x01"
 """Stands in `Sentence.ordered` before each word that is in the place of an imperative."""
@@ -23,7 +23,8 @@ _TAGS: Final = (
     "|table|tbody|td|th|thead|title|tr|u|ul"
 )
 _BREAK: Final = re.compile(
-    rf"<!\s?--|--!?>|</?(?:{_TAGS})\b[^<>\n]{{0,200}}>|\n+|\s\|\s|(?<=[.!?])[\"'”’)\]]*\s+(?![a-z])|(?<=[。！？；])(?![”’」』）)\"'])"
+    rf"<!\s?--|--!?>|</?(?:{_TAGS})\b[^<>\n]{{0,200}}>|\n+|\s\|\s"
+    r"|(?<=[.!?])[\"'”’)\]]*\s+(?![a-z])|(?<=[。！？；])(?![”’」』）)\"'])"
 )
 _LEAD: Final = re.compile(r"[\W_]+(?=\w)")
 WORD: Final = re.compile(rf"[^\W\d_{CJK}]+(?:['’][a-z]+)?|[{CJK}]")
@@ -31,18 +32,20 @@ _CONTENT: Final = re.compile(rf"[^\W\d_{CJK}]{{4,}}|(?=([{CJK}]{{2}}))")
 _ITEM: Final = re.compile(r"\s*(?:[-*•+·–]|\(?\d{1,3}[.)、]|\(?[a-z][.)])\s")
 _HEADING: Final = re.compile(r"\s{0,3}#{1,6}\s")
 _ORDERING: Final = re.compile(
-    r"^|[,;:>\"“‘(\[{}*!/–—] ?| ['-]|\b(?:and|then|please|also|you must|you should|just|simply|only|kindly|instead|next|first|can you|could you"
-    r"|would you|will you|you will|you can|have to|always|now) "
+    r"^|[,;:>\"“‘(\[{}*!/–—] ?| ['-]"
+    r"|\b(?:and|then|please|also|you must|you should|just|simply|only|kindly|instead|next|first|can you|could you|would you"
+    r"|will you|you will|you can|have to|always|now) "
 )
 _STEM: Final = 5
 _FEW_TERMS: Final = 12
 _SHARED: Final = 1 / 3
 _GENERAL: Final = frozenset(
-    "about after again also answer answers describe explain discuss because been before could does each every from have into just like mention more"
-    " most other output please provide reply replies response responses should show some such tell than that their them"
-    " then there these they this those using very what when where which while will with would write your following include"
-    " sentence message user users".split()
+    "about after again also answer answers because been before could describe discuss does each every explain following"
+    " from have include into just like mention message more most other output please provide replies reply response"
+    " responses sentence should show some such tell than that their them then there these they this those user users using"
+    " very what when where which while will with would write your".split()
 )
+"""Words of orders and of grammar, which say nothing about a topic."""
 _GENERAL_CHINESE: Final = frozenset(
     "一个 我们 你们 他们 这个 那个 可以 如何 怎么 什么 为什 以下 下列 请在 回答 回复 答案 你的".split()
 )
@@ -50,7 +53,7 @@ _GENERAL_CHINESE: Final = frozenset(
 
 @dataclass(frozen=True)
 class Sentence:
-    """One sentence, lower case, with white space folded; `heading` and `item` tell that it is one of Markdown or of a list."""
+    """One sentence, lower case, with white space folded; a `heading` of Markdown, an `item` of a list."""
 
     text: str
     heading: bool
@@ -63,7 +66,7 @@ class Sentence:
 
     @cached_property
     def ordered(self) -> str:
-        """The text with PLACE before each word that stands where an imperative may: first, after a mark, after "please"."""
+        """The text with PLACE where an imperative may stand: at the beginning, after a mark, after "please"."""
         return _ORDERING.sub(lambda found: found.group() + PLACE, self.text)
 
     @cached_property
@@ -110,9 +113,10 @@ def _without_lead(piece: str) -> str:
 
 
 def is_foreign(sentence: Sentence, passage: Mapping[str, int], size: int) -> bool:
-    """Whether a sentence shares next to no terms with the rest of its passage, given the terms of the whole and their number.
+    """Whether a sentence shares at most a third of its terms with the rest of the passage.
 
-    One that has hardly any terms, or stands beside hardly any, is not judged.
+    Given the terms of the whole passage and their number. One that has hardly any terms, or stands beside hardly any,
+    is not judged.
     """
     own = sentence.terms
     if len(own) < 2 or size - sum(own.values()) < _FEW_TERMS:

@@ -6,7 +6,8 @@ import re
 from typing import Final
 
 _TAG: Final = re.compile(
-    r"<(?:/\s*(?:user|prompt|context|documents?|data|information|input)|/?\s*(?:evidence|evidence-list|instructions?|question|draft|system|assistant))"
+    r"<(?:/\s*(?:user|prompt|context|documents?|data|information|input)"
+    r"|/?\s*(?:evidence|evidence-list|instructions?|question|draft|system|assistant))"
     r"\b[^<>\n]{0,80}>",
     re.IGNORECASE,
 )
@@ -18,8 +19,8 @@ _TEMPLATE_HEADING: Final = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _END: Final = re.compile(
-    r"[-=#*<\[] ?(?:/|end of |end |begin |start of |new )(?:the )?(?:document|context|evidence|input|prompt|session|user input|conversation|instructions?"
-    r"|system prompt|system message|email|data|user query|query)s? ?[-=#*>\]]",
+    r"[-=#*<\[] ?(?:/|end of |end |begin |start of |new )(?:the )?(?:document|context|evidence|input|prompt|session"
+    r"|user input|conversation|instructions?|system prompt|system message|email|data|user query|query)s? ?[-=#*>\]]",
     re.IGNORECASE,
 )
 _ASSISTANT_TURN: Final = re.compile(
@@ -29,7 +30,7 @@ _OTHER_TURN: Final = re.compile(r"^\W{0,4}(?:user|human|system|用户|系统)\W{
 
 
 def imitates_structure(text: str) -> bool:
-    """Whether a passage holds tags, template tokens, turns of a chat, or an end of the document that only a program would write."""
+    """Whether a passage holds tags, template tokens, turns of a chat, or an end of the document as programs write it."""
     if _TAG.search(text) or _TOKEN.search(text) or _END.search(text):
         return True
     if "##" in text and _TEMPLATE_HEADING.search(text):

@@ -132,6 +132,7 @@ export const en = {
   flags: {
     instruction: 'contains instructions',
     'hidden-text': 'contains hidden text',
+    'disguised-text': 'contains disguised text',
     tag: 'imitates a prompt',
   } as Record<string, string>,
   dropped: 'Left out',

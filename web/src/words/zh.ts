@@ -126,6 +126,7 @@ export const zh: Words = {
   inConflict: '有冲突',
   notPreferred: '未采用',
   flags: { instruction: '含有指令', 'hidden-text': '含有隐藏文字', tag: '模仿提示词' },
+ 'disguised-text': '含有伪装文字',
   dropped: '未采用的内容',
   droppedKinds: { evidence: '证据', history: '历史', question: '问题' },
   droppedReasons: { shortened: '已缩短', no_room: '放不下' },
