@@ -137,7 +137,7 @@ export const en = {
   } as Record<string, string>,
   dropped: 'Left out',
   droppedKinds: { evidence: 'Evidence', history: 'History', question: 'Question' } as Record<string, string>,
-  droppedReasons: { shortened: 'shortened', no_room: 'no room' } as Record<string, string>,
+  droppedReasons: { shortened: 'shortened', no_room: 'no room', in_groups: 'read in several steps' } as Record<string, string>,
   reasons: {
     requested: 'You chose this method.',
     small_talk: 'This is small talk; no document is needed.',

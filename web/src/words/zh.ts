@@ -125,11 +125,10 @@ export const zh: Words = {
   cited: '已引用',
   inConflict: '有冲突',
   notPreferred: '未采用',
-  flags: { instruction: '含有指令', 'hidden-text': '含有隐藏文字', tag: '模仿提示词' },
- 'disguised-text': '含有伪装文字',
+  flags: { instruction: '含有指令', 'hidden-text': '含有隐藏文字', 'disguised-text': '含有伪装文字', tag: '模仿提示词' },
   dropped: '未采用的内容',
   droppedKinds: { evidence: '证据', history: '历史', question: '问题' },
-  droppedReasons: { shortened: '已缩短', no_room: '放不下' },
+  droppedReasons: { shortened: '已缩短', no_room: '放不下', in_groups: '分多次阅读' },
   reasons: {
     requested: '这是你选择的方式。',
     small_talk: '这是闲聊，不需要文档。',
