@@ -85,8 +85,9 @@ def make_embedder(settings: Settings) -> Embedder | None:
     """The embedder that the settings name; None when search is by words only."""
     name = settings.retrieval.embedder
     if name.startswith(LITELLM):
-        key = settings.model.api_key.get_secret_value() or None
-        return LiteLLMEmbedder(name.removeprefix(LITELLM), settings.retrieval.dimension, api_key=key)
+        chosen = settings.retrieval
+        key, base = chosen.api_key.get_secret_value() or None, chosen.base_url or None
+        return LiteLLMEmbedder(name.removeprefix(LITELLM), chosen.dimension, api_key=key, api_base=base)
     return choose_embedder(name)
 
 

@@ -62,6 +62,8 @@ class RetrievalSettings(_Group):
     """How evidence is found and selected."""
 
     embedder: str = Field("use", description="use, e5 (extra e5), litellm/<model>, or none for words only")
+    base_url: str = Field("", description="Endpoint of a litellm embedder, where it is not the provider's own")
+    api_key: SecretStr = Field(SecretStr(""), description="Key of a litellm embedder")
     dimension: int = Field(1536, ge=1, le=65536, description="Length of the vectors of a litellm embedder")
     limit: int = Field(24, ge=1, le=500, description="Passages fetched per turn")
     evidence: int = Field(10, ge=1, le=100, description="Most pieces of evidence per turn")

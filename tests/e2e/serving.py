@@ -96,7 +96,7 @@ def serving(folder: Path, *arguments: str, **settings: str) -> Iterator[Server]:
 def run(folder: Path, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
     """Run a command of the assistant in `folder`."""
     command = [sys.executable, "-m", "assistant", *arguments]
-    env = environment(retrieval__embedder="none", **settings)
+    env = environment(**{"retrieval__embedder": "none", **settings})
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False)
 
 
