@@ -180,13 +180,6 @@ class Pong(_Wire):
     head_seq: int
 
 
-class ServerDraining(_Wire):
-    """The server is about to stop; come back after the given time."""
-
-    type: Literal["server.draining"] = "server.draining"
-    reconnect_after_ms: int
-
-
 class ErrorShown(_Wire):
     """A command was refused, or the server failed; `message_key` is for translation, `incident` for the operator."""
 
@@ -199,7 +192,7 @@ class ErrorShown(_Wire):
     incident: str
 
 
-Control = SessionReady | ReplayDone | Ack | Pong | ServerDraining | ErrorShown
+Control = SessionReady | ReplayDone | Ack | Pong | ErrorShown
 
 
 def decode(data: str | bytes) -> ClientFrame | None:
