@@ -206,7 +206,7 @@ class ConversationManager:
     async def conclude(
         self, start: StartedTurn, message: TurnMessage, trace: Trace, watch: Stopwatch
     ) -> AsyncGenerator[TurnEvent, None]:
-        """End a turn from whatever was written: final hash, citations, conflicts, usage, stored message, end.
+        """End a turn from whatever was written: final hash, citations, conflicts, usage, end.
 
         The same path ends a turn that completed, was cancelled, failed, or was found open after a crash.
         """

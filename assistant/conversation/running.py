@@ -177,7 +177,9 @@ class LiveTurns:
     def cancel(self, caller: Caller, conversation: str, turn: str) -> bool:
         """Stop a running turn of the caller; False when it is not running here."""
         running = self._running.get(turn)
-        if running is None or running.conversation != conversation or running.caller.user != caller.user:
+        if running is None or running.conversation != conversation:
+            return False
+        if (running.caller.tenant, running.caller.user) != (caller.tenant, caller.user):
             return False
         running.cancelled.set()
         return True

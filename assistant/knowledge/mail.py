@@ -18,7 +18,6 @@ from assistant.knowledge.metadata import Properties
 from assistant.knowledge.plain import decode, parse_plain
 
 _HEADERS: Final = ("From", "To", "Cc", "Date", "Subject")
-_TELLING: Final = ("From", "To", "Date", "Subject")
 _ATTACHMENTS: Final = 20
 _QUOTE_MARK: Final = re.compile(r"^(?:>[ ]?)+", re.MULTILINE)
 

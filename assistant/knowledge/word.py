@@ -24,10 +24,7 @@ _MARKS: Final = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "pta
 _BREAKS: Final = {qn(f"w:{name}"): text for name, text in _MARKS.items()}
 _NOT_READ: Final = ("del", "moveFrom", "rPr", "pPr", "instrText", "delText", "sectPr", "tblPr", "sdtPr")
 _UNSEEN: Final = {
-    *(
-        qn(f"w:{name}")
-        for name in ("del", "moveFrom", "rPr", "pPr", "instrText", "delText", "sectPr", "tblPr", "sdtPr")
-    ),
+    *(qn(f"w:{name}") for name in _NOT_READ),
     "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback",
 }
 _APART: Final = qn("w:txbxContent")

@@ -18,7 +18,6 @@ _TOO_LONG: Final = re.compile(
 )
 _SECRET: Final = re.compile(r"(?:sk|pk|key|token|bearer)[-_ ][A-Za-z0-9_\-*]{8,}", re.IGNORECASE)
 _BUSY: Final = frozenset({408, 409, 425, 429})
-_REFUSED: Final = frozenset({401, 403, 404, 405, 407, 410})
 
 
 def failure(status: int, body: bytes | str, retry_after_ms: int | None = None) -> TurnFailed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import structlog
 from fastapi import WebSocket, WebSocketDisconnect
@@ -145,7 +145,6 @@ class _Session:
     outbox: Outbox
     caller: Caller
     opened: OpenedConversation
-    applied: int = field(default=0)
 
     async def ready(self, opening: SessionOpen) -> int:
         """Say where the session stands; the number after which events are sent."""

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from contextlib import aclosing
+from dataclasses import replace
 
 import pytest
 
@@ -113,6 +114,7 @@ async def test_nobody_else_can_cancel(store: Store) -> None:
     turn = await desk.ask(QUESTION)
     assert not desk.live.cancel(BOB, desk.conversation, turn)
     assert not desk.live.cancel(desk.caller, "another", turn)
+    assert not desk.live.cancel(replace(desk.caller, tenant="rival"), desk.conversation, turn)
     assert desk.live.cancel(desk.caller, desk.conversation, turn)
     await desk.live.wait(turn)
 
