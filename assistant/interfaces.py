@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from assistant.core.access import Caller
 from assistant.core.conflicts import Conflict
 from assistant.core.events import TurnEvent, TurnPlanned
-from assistant.core.evidence import Authority, Evidence, Passage
+from assistant.core.evidence import Authority, Evidence, Passage, Place
 from assistant.core.history import PastTurn as PastTurn
 from assistant.core.messages import Message, ModelChunk
 from assistant.core.prompt import ModelRequest
@@ -89,11 +89,18 @@ class Retriever(Protocol):
     """Finds passages that the caller may read."""
 
     async def search(
-        self, queries: Sequence[str], caller: Caller, *, collections: frozenset[str] | None = None, limit: int = 24
+        self,
+        queries: Sequence[str],
+        caller: Caller,
+        *,
+        collections: frozenset[str] | None = None,
+        limit: int = 24,
+        earlier: Sequence[Place] = (),
     ) -> list[Passage]:
         """The best passages for the queries (several wordings of one question, fused), best first, score in 0..1.
 
-        `collections` None means all. Access is part of the search itself, never a filter afterwards.
+        `collections` None means all. Access is part of the search itself, never a filter afterwards. `earlier` are places
+        that answers of the conversation cited, the latest first: what still stands there is scored against the new queries too.
         """
         ...
 

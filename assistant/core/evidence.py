@@ -50,6 +50,15 @@ class SourceVersion:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where something stands: a span of one version of one document."""
+
+    document: str
+    version: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Passage:
     """A hit of a retriever: `text` is exactly the stored text of the version at `span`."""
 

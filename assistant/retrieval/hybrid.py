@@ -12,7 +12,7 @@ import numpy as np
 import structlog
 
 from assistant.core.access import Caller
-from assistant.core.evidence import Passage
+from assistant.core.evidence import Passage, Place
 from assistant.core.text import index_terms
 from assistant.errors import AssistantError
 from assistant.interfaces import Embedder, PassageIndex, Vectors
@@ -69,7 +69,13 @@ class HybridRetriever:
         self._policy = policy or policy_for(embedder)
 
     async def search(
-        self, queries: Sequence[str], caller: Caller, *, collections: frozenset[str] | None = None, limit: int = 24
+        self,
+        queries: Sequence[str],
+        caller: Caller,
+        *,
+        collections: frozenset[str] | None = None,
+        limit: int = 24,
+        earlier: Sequence[Place] = (),
     ) -> list[Passage]:
         """The best passages for the wordings, the most trusted wording first; best passage first, score in 0..1.
 
