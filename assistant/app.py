@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -17,19 +17,27 @@ from ulid import ULID
 
 from assistant import __version__
 from assistant.config import Settings
-from assistant.conversation.manager import ConversationManager, TurnPolicy
+from assistant.conversation.answering import Answering, Route, TurnPolicy
+from assistant.conversation.judging import ConflictJudge
+from assistant.conversation.manager import ConversationManager
+from assistant.conversation.memory import Memory
+from assistant.conversation.rewriting import Rewriter
 from assistant.conversation.running import LiveTurns
 from assistant.core.budget import BudgetPolicy
+from assistant.core.modes import Mode, mode_named
 from assistant.core.selection import SelectionPolicy
+from assistant.errors import BadSetting
 from assistant.interfaces import ChatModel, DocumentStore, Embedder, Retriever
+from assistant.llm.learning import TokenFactor
 from assistant.llm.litellm_embedder import LiteLLMEmbedder
 from assistant.llm.models import choose_model
-from assistant.llm.openai_stream import OpenAICompatibleModel
+from assistant.llm.tokens import price_for, sees_images
 from assistant.prompts import LANGUAGES, load_prompts
 from assistant.retrieval.embedders import choose_embedder
 from assistant.retrieval.hybrid import HybridRetriever
 from assistant.store import Store
-from assistant.synthesis.registry import available_modes
+from assistant.store.factors import ModelFactors
+from assistant.synthesis.registry import available_modes, custom_rules
 from assistant.transport.auth import Authenticator, DevelopmentAuthenticator, RefusingAuthenticator
 from assistant.transport.doors import Doors, StartLimiter
 from assistant.transport.protocol import Limits
@@ -68,17 +76,67 @@ class Parts:
     live: LiveTurns
 
 
-def make_model(settings: Settings) -> ChatModel:
-    """The model that the settings name."""
+async def open_model(settings: Settings, name: str, factors: ModelFactors) -> tuple[ChatModel, FactorKeeper]:
+    """A model by its name, with what earlier runs learnt of its tokenizer."""
     chosen = settings.model
-    return choose_model(
+    known = await factors.get(name)
+    factor = TokenFactor(*known) if known else TokenFactor()
+    keeper = FactorKeeper(name, factors, factor.value)
+    model = await asyncio.to_thread(
+        choose_model,
         chosen.kind,
-        chosen.name,
+        name,
         base_url=chosen.base_url,
         api_key=chosen.api_key.get_secret_value(),
         window=chosen.window or None,
         timeout=chosen.timeout_s,
+        factor=factor,
+        learnt=keeper.keep,
     )
+    return model, keeper
+
+
+class FactorKeeper:
+    """Stores what is learnt of a model's tokenizer, in the background, when it has changed by a hundredth."""
+
+    def __init__(self, model: str, factors: ModelFactors, stored: float) -> None:
+        self._model = model
+        self._factors = factors
+        self._stored = stored
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def keep(self, factor: TokenFactor) -> None:
+        """Begin to store the factor; a failure to store is only logged, the factor is used all the same."""
+        if abs(factor.value - self._stored) < 0.01 * self._stored and factor.samples > 1:
+            return
+        self._stored = factor.value
+        task = asyncio.create_task(self._put(factor.value, factor.samples))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _put(self, value: float, samples: int) -> None:
+        try:
+            await self._factors.put(self._model, value, samples)
+        except Exception:
+            log.exception("a token factor could not be stored", model=self._model)
+
+    async def aclose(self) -> None:
+        """Return when everything is stored."""
+        await asyncio.gather(*self._tasks)
+
+
+async def open_routes(settings: Settings, factors: ModelFactors, stack: AsyncExitStack) -> tuple[Route, Route | None]:
+    """The model of the settings, and the cheaper one where one is named; both are closed with the stack."""
+    names = [settings.model.name, *([settings.model.simple] if settings.model.simple else [])]
+    routes = []
+    for name in names:
+        model, keeper = await open_model(settings, name, factors)
+        stack.push_async_callback(keeper.aclose)
+        stack.push_async_callback(model.aclose)
+        vision = settings.model.vision
+        sees = sees_images(name) if vision is None else vision
+        routes.append(Route(model, price_for(name) if name else None, sees))
+    return routes[0], (routes[1] if len(routes) > 1 else None)
 
 
 def make_embedder(settings: Settings) -> Embedder | None:
@@ -93,7 +151,7 @@ def make_embedder(settings: Settings) -> Embedder | None:
 
 def turn_policy(settings: Settings) -> TurnPolicy:
     """The settings that steer a turn, as core values."""
-    budget, model = settings.budget, settings.model
+    budget, model, answers = settings.budget, settings.model, settings.answers
     return TurnPolicy(
         selection=SelectionPolicy(floor=settings.retrieval.floor, limit=settings.retrieval.evidence),
         budget=BudgetPolicy(
@@ -104,6 +162,12 @@ def turn_policy(settings: Settings) -> TurnPolicy:
             history_share=budget.history_share,
         ),
         window_days=budget.conflict_window_days,
+        mode=None if answers.mode == "auto" else known_mode(answers.mode),
+        modes={collection: known_mode(name) for collection, name in answers.modes.items()},
+        filtered=answers.filter,
+        most_calls=answers.most_calls,
+        most_cost=answers.most_cost or None,
+        deadline_s=answers.deadline_s,
         search_limit=settings.retrieval.limit,
         temperature=model.temperature,
         top_p=model.top_p,
@@ -112,36 +176,51 @@ def turn_policy(settings: Settings) -> TurnPolicy:
     )
 
 
+def known_mode(name: str) -> Mode | str:
+    """The mode of this name; BadSetting when there is none."""
+    if name not in available_modes():
+        raise BadSetting("there is no such mode", mode=name, known=available_modes())
+    return mode_named(name)
+
+
 @asynccontextmanager
 async def assemble(settings: Settings) -> AsyncIterator[Parts]:
     """Open the store and put the parts together; everything is closed at the end."""
-    prompts = partial(load_prompts, override=settings.prompts)
+    prompts = partial(load_prompts, override=settings.prompts, form=settings.answers.form)
     for language in LANGUAGES:
         await asyncio.to_thread(prompts, language)  # read once, before any turn
-    async with Store(settings.database.url) as store:
-        model, embedder = await asyncio.to_thread(make_model, settings), make_embedder(settings)
+    async with Store(settings.database.url) as store, AsyncExitStack() as stack:
+        main, simple = await open_routes(settings, store.factors, stack)
+        embedder = make_embedder(settings)
         retriever = HybridRetriever(store.index, embedder)
+        answering = Answering(
+            main=main,
+            simple=simple,
+            prompts=prompts,
+            policy=turn_policy(settings),
+            rules=custom_rules(),
+            gate=asyncio.Semaphore(settings.answers.parallel),
+        )
+        model = main.model
         manager = ConversationManager(
             store=store.conversations,
             retriever=retriever,
-            model=model,
-            prompts=prompts,
+            answering=answering,
             clock=time.monotonic,
-            policy=turn_policy(settings),
-            rewriter=model if settings.model.rewrite else None,
+            rewriter=Rewriter(model, prompts) if settings.model.rewrite else None,
+            judge=ConflictJudge(model, prompts) if settings.model.conflicts else None,
         )
+        writes_notes = settings.model.summaries and settings.model.kind != "extractive"
+        memory = Memory(store.conversations, prompts, model if writes_notes else None)
         live = LiveTurns(
             manager,
             store.conversations,
             store.events,
             new_id,
             per_user=settings.server.running_turns_per_user,
+            after_turn=memory.refresh,
         )
-        try:
-            yield Parts(settings, store, model, embedder, retriever, manager, live)
-        finally:
-            if isinstance(model, OpenAICompatibleModel):
-                await model.aclose()
+        yield Parts(settings, store, model, embedder, retriever, manager, live)
 
 
 def create_app(settings: Settings, *, authenticator: Authenticator | None = None) -> Any:

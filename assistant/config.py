@@ -51,7 +51,13 @@ class ModelSettings(_Group):
         0, ge=0, le=10_000_000, description="Tokens of the context window; 0 takes the model's metadata"
     )
     timeout_s: float = Field(60.0, gt=0, le=3600, description="Longest wait for the model's next word, in seconds")
+    simple: str = Field(
+        "", description="Name of a cheaper model of the same kind and endpoint for turns that need no better"
+    )
+    vision: bool | None = Field(None, description="Whether the model takes images; not set takes the model's metadata")
     rewrite: bool = Field(False, description="Let the model make follow-ups standalone where the rules are unsure")
+    conflicts: bool = Field(False, description="Let the model look for conflicts that the rules do not find")
+    summaries: bool = Field(True, description="Let the model write the notes of long conversations, after the answer")
     temperature: float = Field(0.1, ge=0, le=2)
     top_p: float = Field(0.9, gt=0, le=1)
     frequency_penalty: float = Field(0.3, ge=-2, le=2)
@@ -68,6 +74,29 @@ class RetrievalSettings(_Group):
     limit: int = Field(24, ge=1, le=500, description="Passages fetched per turn")
     evidence: int = Field(10, ge=1, le=100, description="Most pieces of evidence per turn")
     floor: float = Field(0.0, ge=0, le=1, description="Least score, from `assistant eval calibrate`")
+
+
+class AnswerSettings(_Group):
+    """How answers are made."""
+
+    mode: str = Field(
+        "auto", description="Mode of every answer that is not asked for in another; auto lets the policy pick"
+    )
+    modes: dict[str, str] = Field(default_factory=dict, description="Mode by collection, where its evidence is alone")
+    form: str = Field(
+        "", description="Few-shot example that fixes the form of answers: a file of prompts/<language>/formats"
+    )
+    filter: bool = Field(
+        False, description="In refine and compact, ask of each prompt first whether its evidence is relevant"
+    )
+    parallel: int = Field(
+        8, ge=1, le=256, description="Model calls that may run at once, of all parallel modes together"
+    )
+    most_calls: int = Field(32, ge=1, le=1000, description="Most model calls that the policy plans for one answer")
+    most_cost: float = Field(
+        0.0, ge=0, description="Most US dollars of input for one answer where the price is known; 0: any"
+    )
+    deadline_s: float = Field(180.0, gt=0, le=3600, description="Longest time that an answer may take, in seconds")
 
 
 class BudgetSettings(_Group):
@@ -127,6 +156,7 @@ class Settings(BaseSettings):
     database: DatabaseSettings = DatabaseSettings()
     model: ModelSettings = ModelSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
+    answers: AnswerSettings = AnswerSettings()
     budget: BudgetSettings = BudgetSettings()
     auth: AuthSettings = AuthSettings()
     widget: WidgetSettings = WidgetSettings()

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assistant.core.access import Caller
+from assistant.core.calls import ModelCall
 from assistant.core.conflicts import Conflict
 from assistant.core.events import TurnEvent, TurnPlanned
 from assistant.core.evidence import Authority, Evidence, Passage, Place
-from assistant.core.history import PastTurn as PastTurn
+from assistant.core.history import Notes, PastTurn
 from assistant.core.messages import Message, ModelChunk
 from assistant.core.prompt import ModelRequest
 from assistant.core.text import Span
@@ -60,6 +61,10 @@ class ChatModel(Protocol):
         Closing the iterator stops the generation at the provider. Raises ModelUnavailable, ContextOverflow or
         ModelMisconfigured.
         """
+        ...
+
+    async def aclose(self) -> None:
+        """Release what the model holds; called once, at shutdown."""
         ...
 
 
@@ -188,15 +193,42 @@ class PassageIndex(Protocol):
     """The two indexes behind hybrid search. The caller's groups, tenant and collections are part of each query."""
 
     async def search_words(
-        self, terms: Sequence[str], caller: Caller, collections: frozenset[str] | None, limit: int
+        self,
+        terms: Sequence[str],
+        caller: Caller,
+        collections: frozenset[str] | None,
+        limit: int,
+        also: Sequence[int] = (),
     ) -> list[Hit]:
-        """BM25 over index terms (assistant.core.text.index_terms), best first."""
+        """BM25 over index terms (assistant.core.text.index_terms), best first: the best `limit`.
+
+        Behind them those of the chunks `also` that hold a term and are not among the best, under the same rights.
+        """
         ...
 
     async def search_vectors(
-        self, embedder: str, vector: Vectors, caller: Caller, collections: frozenset[str] | None, limit: int
+        self,
+        embedder: str,
+        vector: Vectors,
+        caller: Caller,
+        collections: frozenset[str] | None,
+        limit: int,
+        also: Sequence[int] = (),
     ) -> list[Hit]:
-        """Cosine over the vectors of this embedder, best first."""
+        """Cosine over the vectors of this embedder, best first: the best `limit`, then what is left of `also`.
+
+        Raises BadInput for a vector of another length.
+        """
+        ...
+
+    async def chunks_at(
+        self, places: Sequence[Place], caller: Caller, collections: frozenset[str] | None, limit: int
+    ) -> list[int]:
+        """The chunks that overlap these places and that the caller may find now, at most `limit`, in the order of the places.
+
+        A place of a version that is no longer the current one, of a document that is gone or hidden, or that never was,
+        has no chunks.
+        """
         ...
 
     async def passages(self, chunks: Sequence[int], caller: Caller) -> dict[int, Passage]:
@@ -267,6 +299,7 @@ class BegunTurn:
     turn: str
     duplicate: bool
     history: tuple[PastTurn, ...] = ()
+    notes: Notes | None = None
     numbers: Mapping[str, int] | None = None
     event: NumberedEvent | None = None
 
@@ -324,6 +357,22 @@ class ConversationStore(Protocol):
         Raises IdempotencyMismatch when the client id exists with another text or mode, Busy when the caller has `limit`
         turns without an end (over all conversations and workers).
         """
+        ...
+
+    async def remembered(self, conversation: str) -> tuple[tuple[PastTurn, ...], Notes | None]:
+        """The last finished turns, oldest first, and the notes of the older ones."""
+        ...
+
+    async def save_notes(self, conversation: str, notes: Notes) -> None:
+        """Keep notes; newer ones (that cover more turns) are never replaced by older ones."""
+        ...
+
+    async def save_calls(self, turn: str, calls: Sequence[ModelCall]) -> None:
+        """Store the model calls of a turn, in the order in which they ended."""
+        ...
+
+    async def calls_of(self, caller: Caller, conversation: str, turn: str) -> list[ModelCall]:
+        """The model calls of a turn; withheld when a source of it may no longer be read. NotFound as ever."""
         ...
 
     async def save_plan(

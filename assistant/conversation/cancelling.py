@@ -10,23 +10,31 @@ from typing import TypeVar
 Item = TypeVar("Item")
 
 
-async def until(stopped: asyncio.Event, source: AsyncGenerator[Item, None]) -> AsyncGenerator[Item, None]:
+async def until(
+    stopped: asyncio.Event, source: AsyncGenerator[Item, None], *, seconds: float | None = None
+) -> AsyncGenerator[Item, None]:
     """Pass on the items of `source` until it ends or `stopped` is set; then the source is closed.
 
-    A pending read is cancelled at once, so that a model that is silent can be stopped too.
+    A pending read is cancelled at once, so that a model that is silent can be stopped too. Raises TimeoutError when the
+    source has not ended after so many seconds.
     """
     waiter = asyncio.create_task(stopped.wait())
+    clock = asyncio.get_running_loop().time
+    end = None if seconds is None else clock() + seconds
     async with aclosing(source):
         try:
             while not stopped.is_set():
                 reader = asyncio.create_task(_next(source))
                 try:
-                    await asyncio.wait({reader, waiter}, return_when=asyncio.FIRST_COMPLETED)
+                    left = None if end is None else max(0.0, end - clock())
+                    await asyncio.wait({reader, waiter}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
                 finally:
                     if not reader.done():
                         reader.cancel()
                         await asyncio.wait({reader})
                 if reader.cancelled():
+                    if end is not None and clock() >= end and not stopped.is_set():
+                        raise TimeoutError
                     return
                 found, item = reader.result()
                 if not found:

@@ -6,17 +6,18 @@ import asyncio
 import re
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 import structlog
 
 from assistant.core.followups import Standalone, standalone
 from assistant.core.messages import Message, ModelDelta, Role
-from assistant.core.prompt import ModelRequest, Sampling
-from assistant.core.text import language, remove_invisible, terms
+from assistant.core.prompt import ModelRequest, PromptSet, Sampling
+from assistant.core.text import prompt_language, remove_invisible, terms
 from assistant.errors import AssistantError
 from assistant.interfaces import ChatModel
+from assistant.prompts import Prompts
 
 log = structlog.get_logger(__name__)
 
@@ -24,13 +25,6 @@ TIMEOUT_S: Final = 4.0
 _TURNS: Final = 4
 _CHARACTERS: Final = 300
 _LONGEST: Final = 400
-_INSTRUCTIONS: Final = {
-    "en": "Rewrite the last question of the conversation so that it can be understood alone. Put in what it refers to. "
-    "Keep its meaning, language, names, numbers and dates; add nothing that was not said; do not answer it. If it can "
-    "be understood alone already, repeat it. Reply with the one question only.",
-    "zh": "请把对话中的最后一个问题改写成可以单独理解的问题：补上它所指的内容，保持原意、语言、名称、数字和日期，"
-    "不要添加对话中没有的内容，不要回答。如果它本来就能单独理解，请原样重复。只输出这一个问题。",
-}
 _LABEL: Final = re.compile(
     r"^\s*(?:(?:the )?(?:(?:standalone|rewritten|last) )?question(?: is)?|rewritten|改写后的问题|改写后?|独立问题|问题)"
     r"\s*[:：]\s*",
@@ -48,8 +42,17 @@ _ANSWERS: Final = re.compile(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Rewriter:
+    """The model that rewrites where the rules are unsure, its prompts, and how long it may take in seconds."""
+
+    model: ChatModel
+    prompts: Prompts
+    timeout_s: float = TIMEOUT_S
+
+
 async def make_standalone(
-    question: str, history: Sequence[tuple[str, str]], model: ChatModel | None, *, timeout_s: float = TIMEOUT_S
+    question: str, history: Sequence[tuple[str, str]], rewriter: Rewriter | None = None
 ) -> Standalone:
     """The question made standalone from the past turns (standalone question, answer), oldest first.
 
@@ -57,11 +60,11 @@ async def make_standalone(
     failure, a refusal or a timeout leaves the result of the rules.
     """
     ruled = standalone(question, history)
-    if model is None or ruled.sure or not history:
+    if rewriter is None or ruled.sure or not history:
         return ruled
     try:
-        async with asyncio.timeout(timeout_s):
-            reply = await _ask(model, question, history)
+        async with asyncio.timeout(rewriter.timeout_s):
+            reply = await _ask(rewriter, question, history)
     except (AssistantError, TimeoutError) as failure:
         log.info("rewrite left to the rules", reason=getattr(failure, "code", "timeout"))
         return ruled
@@ -79,9 +82,10 @@ async def make_standalone(
     )
 
 
-async def _ask(model: ChatModel, question: str, history: Sequence[tuple[str, str]]) -> str:
+async def _ask(rewriter: Rewriter, question: str, history: Sequence[tuple[str, str]]) -> str:
+    prompts = rewriter.prompts(prompt_language(question))
     parts: list[str] = []
-    async with aclosing(model.stream(rewrite_request(question, history))) as chunks:
+    async with aclosing(rewriter.model.stream(rewrite_request(prompts, question, history))) as chunks:
         async for chunk in chunks:
             if isinstance(chunk, ModelDelta):
                 parts.append(chunk.text)
@@ -90,23 +94,22 @@ async def _ask(model: ChatModel, question: str, history: Sequence[tuple[str, str
     return "".join(parts)
 
 
-def rewrite_request(question: str, history: Sequence[tuple[str, str]]) -> ModelRequest:
+def rewrite_request(prompts: PromptSet, question: str, history: Sequence[tuple[str, str]]) -> ModelRequest:
     """The request for a rewrite: the last turns as one text, so that the model does not go on with the conversation."""
-    tongue = "en" if language(question) == "en" else "zh"
     lines = []
     for before, answer in history[-_TURNS:]:
         lines += [f"User: {_clean(before)}", f"Assistant: {_clean(answer)}"]
     talk = "\n".join([*lines, f"User: {_clean(question, _LONGEST)}"])
     return ModelRequest(
         messages=(
-            Message(Role.SYSTEM, _INSTRUCTIONS[tongue]),
+            Message(Role.SYSTEM, prompts.rewrite),
             Message(Role.USER, f"<conversation>\n{talk}\n</conversation>"),
         ),
         sampling=Sampling(max_tokens=120, temperature=0.0, frequency_penalty=0.0, presence_penalty=0.0),
         question=question,
         evidence=(),
         conflicts=(),
-        language=tongue,
+        language=prompts.language,
         purpose="rewrite",
     )
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import structlog
 
@@ -74,6 +75,7 @@ class LiveTurns:
         *,
         per_user: int = 2,
         interval: float = 0.04,
+        after_turn: Callable[[str], Awaitable[None]] | None = None,
     ) -> None:
         self._manager = manager
         self._store = store
@@ -81,6 +83,8 @@ class LiveTurns:
         self._new_id = new_id
         self._per_user = per_user
         self._interval = interval
+        self._after_turn = after_turn
+        self._afterwards: set[asyncio.Task[None]] = set()
         self._running: dict[str, _Running] = {}
         self._tails: dict[str, Tail] = {}
         self._starting: set[asyncio.Task[BegunTurn]] = set()
@@ -92,15 +96,16 @@ class LiveTurns:
         *,
         client_id: str,
         text: str,
-        mode: Mode | None = None,
+        mode: Mode | str | None = None,
         collections: frozenset[str] | None = None,
+        schema: Mapping[str, Any] | None = None,
     ) -> BegunTurn:
         """Store the question and run the turn in the background.
 
         The same client id again gives the same turn and starts nothing. Raises Busy at the user's limit of running turns,
         NotFound for a conversation of somebody else, IdempotencyMismatch for the same id with other content.
         """
-        started = asyncio.create_task(self._start(caller, conversation, client_id, text, mode, collections))
+        started = asyncio.create_task(self._start(caller, conversation, client_id, text, mode, collections, schema))
         self._starting.add(started)
         started.add_done_callback(self._starting.discard)
         return await asyncio.shield(started)  # a socket that goes must not leave a stored turn that nobody runs
@@ -111,10 +116,11 @@ class LiveTurns:
         conversation: str,
         client_id: str,
         text: str,
-        mode: Mode | None,
+        mode: Mode | str | None,
         collections: frozenset[str] | None,
+        schema: Mapping[str, Any] | None,
     ) -> BegunTurn:
-        asked = mode.value if mode else "auto"
+        asked = str(mode) if mode else "auto"
         begun = await self._store.begin_turn(
             caller, conversation, turn=self._new_id(), client_id=client_id, text=text, mode=asked, limit=self._per_user
         )
@@ -123,7 +129,16 @@ class LiveTurns:
         if begun.event is not None:
             self._tail(conversation).add([begun.event])
         started = StartedTurn(
-            caller, conversation, begun.turn, text, mode, collections, begun.history, dict(begun.numbers or {})
+            caller,
+            conversation,
+            begun.turn,
+            text,
+            mode,
+            collections,
+            begun.history,
+            begun.notes,
+            schema,
+            dict(begun.numbers or {}),
         )
         self._spawn(started, lambda cancelled: self._manager.run_turn(started, cancelled))
         return begun
@@ -140,6 +155,22 @@ class LiveTurns:
     def _forget(self, started: StartedTurn) -> None:
         self._running.pop(started.turn, None)
         self._drop_idle_tail(started.conversation)
+        if self._after_turn is not None:
+            task = asyncio.create_task(self._follow_up(self._after_turn, started.conversation))
+            self._afterwards.add(task)
+            task.add_done_callback(self._afterwards.discard)
+
+    async def _follow_up(self, work: Callable[[str], Awaitable[None]], conversation: str) -> None:
+        """What is done for a conversation when nobody waits for it; the next turn does it again when it fails."""
+        try:
+            await work(conversation)
+        except Exception:
+            log.exception("work after a turn failed", conversation=conversation)
+
+    async def settle(self) -> None:
+        """Return when all work after turns is done."""
+        while self._afterwards:
+            await asyncio.wait(set(self._afterwards))
 
     async def _commit(self, started: StartedTurn, events: AsyncGenerator[TurnEvent, None]) -> None:
         """Commit the events of a turn in batches, then let the followers see them.
@@ -233,8 +264,13 @@ class LiveTurns:
     async def drain(self, patience: float) -> None:
         """Let running turns end for `patience` seconds, then stop them; what they wrote is kept."""
         tasks = {running.task for running in self._running.values() if running.task}
-        if not tasks:
-            return
+        if tasks:
+            await self._stop(tasks, patience)
+        for task in set(self._afterwards):
+            task.cancel()
+        await asyncio.gather(*self._afterwards, return_exceptions=True)
+
+    async def _stop(self, tasks: set[asyncio.Task[None]], patience: float) -> None:
         _, late = await asyncio.wait(tasks, timeout=patience)
         for running in self._running.values():
             running.cancelled.set()

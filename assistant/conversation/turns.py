@@ -4,27 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from assistant.core.access import Caller
+from assistant.core.calls import ModelCall
 from assistant.core.citations import MarkHint
 from assistant.core.conflicts import Conflict
 from assistant.core.evidence import Evidence
-from assistant.core.history import PastTurn
-from assistant.core.messages import Usage
+from assistant.core.history import Notes, PastTurn
 from assistant.core.modes import Mode
 
 
 @dataclass(frozen=True, slots=True)
 class StartedTurn:
-    """A turn whose question is stored: who asks what, in which mode (None: the policy chooses), after which history."""
+    """A turn whose question is stored: who asks what, in which mode (None: the policy chooses),
+    after which history; `schema` asks for a structured answer."""
 
     caller: Caller
     conversation: str
     turn: str
     text: str
-    mode: Mode | None = None
+    mode: Mode | str | None = None
     collections: frozenset[str] | None = None
     history: tuple[PastTurn, ...] = ()
+    notes: Notes | None = None
+    schema: Mapping[str, Any] | None = None
     numbers: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -47,9 +51,10 @@ class Trace:
     evidence: tuple[Evidence, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     hints: tuple[MarkHint, ...] = ()
-    usage: Usage = field(default_factory=Usage)
     finish: str | None = None
     error: str | None = None
     grounded: bool = True
+    structured: bool = False
+    calls: list[ModelCall] = field(default_factory=list)
     ms_first_token: int | None = None
     ms_answer: int | None = None

@@ -10,7 +10,8 @@ from enum import StrEnum
 from typing import Final
 
 from assistant.core.evidence import Authority, Evidence
-from assistant.core.grounding.alignment import EvidenceIndex, Grounding, Place, ground, index_evidence
+from assistant.core.grounding.alignment import Grounding, Place, ground
+from assistant.core.grounding.indexing import EvidenceIndex, index_evidence
 from assistant.core.grounding.statements import Statement, statements
 from assistant.core.grounding.verdicts import PARTIAL_FROM, SUPPORTED_FROM, Support, support
 from assistant.core.text import Span, sentences

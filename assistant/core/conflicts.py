@@ -26,6 +26,7 @@ class ConflictKind(StrEnum):
     POLARITY = "polarity"
     OPTION = "option"
     SUPERSEDED = "superseded"
+    STATEMENT = "statement"
 
 
 class Resolution(StrEnum):
@@ -172,3 +173,30 @@ def _marked(item: Evidence, conflicts: Sequence[Conflict]) -> Evidence:
     against = {side.evidence for conflict in mine for side in conflict.sides} - {item.id}
     decided = [conflict.preferred == item.id for conflict in mine if conflict.preferred is not None]
     return replace(item, conflicts=tuple(sorted(against)), preferred=all(decided) if decided else None)
+
+
+def judged_conflict(
+    one: tuple[Evidence, Span], other: tuple[Evidence, Span], *, topic: str, window_days: int = 30
+) -> Conflict:
+    """A conflict that something else than the rules has found: two pieces, each with the span of its statement.
+
+    It is resolved by the same rules as any other and does not depend on the order of the two.
+    """
+    (first, here), (second, there) = sorted((one, other), key=lambda side: (side[0].id, side[1]))
+    resolution, preferred = _resolve(first, second, window_days)
+    sides = (_quoted(first, here), _quoted(second, there))
+    key = "\0".join(f"{side.evidence}:{side.span.start}:{side.span.end}" for side in sides)
+    return Conflict(
+        id="c" + hashlib.sha256(key.encode()).hexdigest()[:10],
+        kind=ConflictKind.STATEMENT,
+        topic=" ".join(topic.split()) or first.section or first.source.title,
+        sides=sides,
+        resolution=resolution,
+        preferred=preferred,
+        why=" / ".join(" ".join(side.quote.split())[:80] for side in sides),
+    )
+
+
+def _quoted(evidence: Evidence, span: Span) -> Claim:
+    source = evidence.source
+    return Claim(evidence.id, span, evidence.quote(span), source.date, source.authority)

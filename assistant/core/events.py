@@ -56,16 +56,23 @@ class TurnPlanned:
     evidence: tuple[EvidenceShown, ...] = ()
     language: str = "en"
     searched: tuple[str, ...] = ()
+    structured: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class TurnProgress:
-    """A stage was reached (rewrite, search, select, read, write, cite); done of total where it counts."""
+    """A stage was reached (rewrite, search, select, read, write, cite); done of total where it counts.
+
+    `text` is what the step wrote (a draft, a partial answer), `failed` the code of the error when it failed and the
+    answer goes on without it.
+    """
 
     type: ClassVar[str] = "turn.progress"
     stage: str
     done: int | None = None
     total: int | None = None
+    text: str | None = None
+    failed: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Final
 from assistant.core.conflicts import Conflict
 from assistant.core.evidence import Evidence
 from assistant.core.grounding.support import rank_sentences
-from assistant.core.selection import shorten
+from assistant.core.shortening import shorten
 from assistant.core.text import Span
 
 CORE_SENTENCES: Final = 1

@@ -44,6 +44,8 @@ _ONE_LABEL: Final = re.compile(r"(?<![0-9A-Za-z:])(e[0-9a-f]{10}|[1-9]\d?)(?![0-
 _RANGE: Final = re.compile(r"(\d{1,2}) ?[-–~] ?(\d{1,2})")
 _OPEN: Final = "[【［(（"
 _MAY_BEGIN: Final = frozenset(_OPEN + " \t")
+_PLAIN_RUN: Final = re.compile(r"[^\[【［（(`]*[^\[【［（(`\x20\t]")
+"""Text up to the next bracket or back-tick, without the white space at its end, which a mark would take with it."""
 _CLOSE: Final = re.compile("[]】］)）]")
 _KEY_WORDS: Final = """
 evidences sources passages documents docs refs references citations cite id see from per cf. and
@@ -81,10 +83,29 @@ class MarkScanner:
     def feed(self, text: str) -> str:
         """Take the next piece and give back what is certain by now."""
         out: list[str] = []
-        for char in text:
-            self._held += char
+        start = 0
+        while start < len(text):
+            if plain := self._plain_run(text, start):
+                self._emit_plain(plain, out)
+                start += len(plain)
+                continue
+            self._held += text[start]
+            start += 1
             self._drain(out, final=False)
         return "".join(out)
+
+    def _plain_run(self, text: str, start: int) -> str:
+        """The characters from `start` on that cannot belong to a mark or to code; none while something is held."""
+        if self._held or self._swallow or not self._code.idle:
+            return ""
+        found = _PLAIN_RUN.match(text, start)
+        return found.group() if found else ""
+
+    def _emit_plain(self, run: str, out: list[str]) -> None:
+        self._follows_mark = False
+        self._tail = (self._tail + run)[-LONGEST_HELD:]
+        self._sent += len(run)
+        out.append(run)
 
     def close(self) -> str:
         """Give back what was held; the scanner is empty afterwards."""
@@ -143,6 +164,11 @@ class _CodeState:
         self._fence = False
         self._run = 0
         self._opened_by = 0
+
+    @property
+    def idle(self) -> bool:
+        """Whether the text stands outside of code and no run of back-ticks is open."""
+        return not self.inside and not self._run
 
     def step(self, char: str, before: str) -> None:
         """Take one character of the text; `before` is the end of the text in front of it."""

@@ -6,9 +6,10 @@ area. The text of a document cannot close its tag, forge another or leave its ar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from assistant.core.conflicts import Conflict
 from assistant.core.evidence import Evidence
@@ -34,8 +35,10 @@ class Sampling:
 class ModelRequest:
     """One call of a model.
 
-    `messages` is what goes over the wire. The values it was rendered from come along (question, evidence, conflicts,
-    draft), so that a model without weights can work from them instead of parsing text.
+    `messages` is what goes over the wire, with `schema` (a JSON schema) when the reply must be JSON. The values it was
+    rendered from come along, so that a model without weights can work from them instead of parsing text: `draft` is the
+    answer to improve, `partials` are partial answers to combine, `flagged` sentences of the draft without support.
+    `purpose` is answer, refine, summary, verify, repair, generation, rewrite, recap or conflicts.
     """
 
     messages: tuple[Message, ...]
@@ -46,25 +49,79 @@ class ModelRequest:
     language: str
     draft: str = ""
     purpose: str = "answer"
+    partials: tuple[str, ...] = ()
+    flagged: tuple[str, ...] = ()
+    filtered: bool = False
+    schema: Mapping[str, Any] | None = None
+
+
+PROMPT_PARTS: Final = (
+    "system",
+    "brief",
+    "refine",
+    "summary",
+    "verify",
+    "filter",
+    "generation",
+    "reminder",
+    "refusal",
+    "recap",
+    "recall",
+    "rewrite",
+    "conflicts",
+    "structured",
+    "repair",
+)
+"""The prompts of a language, each a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class PromptSet:
     """The prompt texts of one language, and the hash over all of them that is stored with each answer.
 
-    `system` are the instructions for grounded answers, `brief` the same for small windows, `generation` those for small talk, `refine` the instructions for
-    improving a draft; `reminder` follows the question when the evidence disagrees; `refusal` is the sentence that says
-    that the documents do not answer.
+    Instructions: `system` for answers from evidence, `brief` the same for small windows, `refine` to improve a draft,
+    `summary` to combine partial answers, `verify` to correct a checked draft, `generation` for small talk, `filter` to say
+    first whether evidence is relevant, `recap` for notes of a conversation, `rewrite` to make a question standalone,
+    `conflicts` to find contradictions, `structured` to answer in JSON, `repair` to mend it. `reminder` follows the question when the evidence disagrees, `refusal` says that
+    the documents do not answer, `recall` is the question whose answer is the notes, `form` a few-shot example of the form
+    of answers, empty by default.
     """
 
     language: str
     system: str
     brief: str
     refine: str
+    summary: str
+    verify: str
+    filter: str
     generation: str
     reminder: str
     refusal: str
+    recap: str
+    recall: str
+    rewrite: str
+    conflicts: str
+    structured: str
+    repair: str
     hash: str
+    form: str = ""
+
+    def instructions(
+        self, purpose: str, *, brief: bool = False, filtered: bool = False, schema: Mapping[str, Any] | None = None
+    ) -> str:
+        """The system message of a call for this purpose (answer, refine, summary, verify).
+
+        `brief` saves tokens, `filtered` adds the question of relevance, `schema` the form of a structured answer.
+        """
+        texts = {"refine": self.refine, "summary": self.summary, "verify": self.verify}
+        lead = texts.get(purpose, self.brief if brief else self.system)
+        form = self.form if schema is None else self.structured.replace("{schema}", as_json(schema))
+        return "\n\n".join(part for part in (lead, self.filter if filtered else "", form) if part)
+
+
+def as_json(schema: Mapping[str, Any]) -> str:
+    """A schema as one short line of JSON."""
+    return json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
 
 
 def render_evidence(evidence: Evidence) -> str:
@@ -104,6 +161,19 @@ def render_draft(draft: str) -> str:
     return f"<draft>\n{escape_text(draft)}\n</draft>\n" if draft else ""
 
 
+def render_partials(partials: Sequence[str]) -> str:
+    """Partial answers, each in a tag of its own."""
+    return "".join(
+        f'<partial n="{number}">\n{escape_text(text)}\n</partial>\n' for number, text in enumerate(partials, start=1)
+    )
+
+
+def render_flagged(sentences: Sequence[str]) -> str:
+    """The sentences of a draft that the evidence does not carry, empty when there are none."""
+    lines = "".join(f"- {escape_text(' '.join(sentence.split()))}\n" for sentence in sentences)
+    return f"<unsupported>\n{lines}</unsupported>\n" if lines else ""
+
+
 def escape_text(text: str) -> str:
     """Make text unable to open or close a tag."""
     return text.replace("<", "&lt;")
@@ -124,21 +194,121 @@ def answer_request(
     sampling: Sampling,
     draft: str = "",
     brief: bool = False,
+    filtered: bool = False,
+    flagged: Sequence[str] = (),
+    schema: Mapping[str, Any] | None = None,
 ) -> ModelRequest:
-    """The request for a grounded answer, or for improving `draft` when there is one; `brief` saves tokens."""
+    """The request for a grounded answer, for improving `draft`, or for correcting its `flagged` sentences.
+
+    `brief` saves tokens; `filtered` asks for a first line that says whether the evidence is relevant.
+    """
     shown = {item.id for item in evidence}
     relevant = tuple(conflict for conflict in conflicts if {side.evidence for side in conflict.sides} <= shown)
-    asked = render_evidence_area(evidence) + render_draft(draft) + render_question(question, relevant, prompts)
-    instructions = prompts.brief if brief else prompts.refine if draft else prompts.system
+    purpose = "verify" if flagged else "refine" if draft else "answer"
+    asked = (
+        render_evidence_area(evidence)
+        + render_draft(draft)
+        + render_flagged(flagged)
+        + render_question(question, relevant, prompts)
+    )
     return ModelRequest(
-        messages=(Message(Role.SYSTEM, instructions), *history, Message(Role.USER, asked)),
+        messages=(
+            Message(Role.SYSTEM, prompts.instructions(purpose, brief=brief, filtered=filtered, schema=schema)),
+            *history,
+            Message(Role.USER, asked),
+        ),
         sampling=sampling,
         question=question,
         evidence=tuple(evidence),
         conflicts=relevant,
         language=prompts.language,
         draft=draft,
-        purpose="refine" if draft else "answer",
+        purpose=purpose,
+        flagged=tuple(flagged),
+        filtered=filtered,
+        schema=schema,
+    )
+
+
+def summary_request(
+    *,
+    prompts: PromptSet,
+    question: str,
+    partials: Sequence[str],
+    conflicts: Sequence[Conflict],
+    history: Sequence[Message],
+    sampling: Sampling,
+    schema: Mapping[str, Any] | None = None,
+) -> ModelRequest:
+    """The request to combine partial answers, each written from another part of the evidence, into one."""
+    asked = render_partials(partials) + render_question(question, conflicts, prompts)
+    return ModelRequest(
+        messages=(
+            Message(Role.SYSTEM, prompts.instructions("summary", schema=schema)),
+            *history,
+            Message(Role.USER, asked),
+        ),
+        sampling=sampling,
+        question=question,
+        evidence=(),
+        conflicts=tuple(conflicts),
+        language=prompts.language,
+        purpose="summary",
+        partials=tuple(partials),
+        schema=schema,
+    )
+
+
+def repair_request(
+    *, prompts: PromptSet, question: str, draft: str, error: str, schema: Mapping[str, Any], sampling: Sampling
+) -> ModelRequest:
+    """The request to mend a draft that should be JSON of a schema and is not, for the reason `error`."""
+    instructions = f"{prompts.repair.replace('{error}', error)}\n{as_json(schema)}"
+    return ModelRequest(
+        messages=(Message(Role.SYSTEM, instructions), Message(Role.USER, render_draft(draft or "-"))),
+        sampling=sampling,
+        question=question,
+        evidence=(),
+        conflicts=(),
+        language=prompts.language,
+        draft=draft,
+        purpose="repair",
+        schema=schema,
+    )
+
+
+def recap_request(*, prompts: PromptSet, notes: str, talk: Sequence[tuple[str, str]], max_tokens: int) -> ModelRequest:
+    """The request for notes of a conversation: earlier `notes`, then (question, answer) of the turns to add."""
+    lines = [f"<notes>\n{escape_text(notes)}\n</notes>"] if notes else []
+    for question, answer in talk:
+        lines += [f"User: {escape_text(question)}", f"Assistant: {escape_text(answer)}"]
+    body = "\n".join(["<conversation>", *lines, "</conversation>"])
+    return ModelRequest(
+        messages=(Message(Role.SYSTEM, prompts.recap), Message(Role.USER, body)),
+        sampling=Sampling(max_tokens, temperature=0.0, frequency_penalty=0.0, presence_penalty=0.0),
+        question="",
+        evidence=(),
+        conflicts=(),
+        language=prompts.language,
+        draft=notes,
+        purpose="recap",
+    )
+
+
+def conflicts_request(
+    *, prompts: PromptSet, question: str, evidence: Sequence[Evidence], schema: Mapping[str, Any], max_tokens: int
+) -> ModelRequest:
+    """The request for contradictions among the evidence, answered as JSON."""
+    asked = render_evidence_area(evidence) + render_question(question, (), prompts)
+    return ModelRequest(
+        messages=(Message(Role.SYSTEM, prompts.conflicts), Message(Role.USER, asked)),
+        sampling=Sampling(max_tokens, temperature=0.0, frequency_penalty=0.0, presence_penalty=0.0),
+        question=question,
+        evidence=tuple(evidence),
+        conflicts=(),
+        language=prompts.language,
+        purpose="conflicts",
+        schema=schema,
     )
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
+from assistant.core.duplicates import without_duplicates
 from assistant.core.evidence import Evidence, Passage, admit
+from assistant.core.furniture import without_furniture
 from assistant.core.injection import suspicions
-from assistant.core.text import Span, clean_for_display, words
+from assistant.core.text import Span
 
-_NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
+_ROUNDS: Final = 3
+"""How often duplicates are told anew when a chosen passage turns out to be suspicious."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +37,32 @@ class SelectionPolicy:
 def select(passages: Sequence[Passage], policy: SelectionPolicy | None = None) -> tuple[Evidence, ...]:
     """Choose the evidence of a turn, best first.
 
-    At least `minimum` pieces are kept when there are that many, whatever the floor says; the score of a passage that stands
-    beside better ones of its document is lowered, so that several sources are heard.
+    At least `minimum` pieces are kept when there are that many that differ, whatever the floor says; the score of a passage
+    that stands beside better ones of its document is lowered, so that several sources are heard. A passage that looks
+    like an attack never displaces the text that it copies. Furniture is left out of what is shown.
     """
     policy = policy or SelectionPolicy()
     ranked = sorted(passages, key=lambda passage: (-passage.score, passage.id))
-    above = [passage for passage in ranked if passage.score >= policy.floor]
-    kept = above if len(above) >= policy.minimum else ranked[: policy.minimum]
-    merged = _merge_neighbours(_without_duplicates(kept, policy.near), policy.longest)
-    return tuple(_flagged(admit(passage)) for passage in _diversified(merged, policy)[: policy.limit])
+    chosen: list[Evidence] = []
+    distrusted: frozenset[str] = frozenset()
+    for _ in range(_ROUNDS):
+        distinct = without_duplicates(ranked, policy.near, distrusted)
+        chosen = [_flagged(admit(passage)) for passage in _best(distinct, policy)]
+        suspicious = frozenset(one.id for one in distinct for item in chosen if item.flags and _stands_in(one, item))
+        if len(distinct) == len(ranked) or suspicious <= distrusted:
+            break
+        distrusted |= suspicious
+    return without_furniture(chosen)
+
+
+def _best(distinct: Sequence[Passage], policy: SelectionPolicy) -> list[Passage]:
+    """The passages above the floor, neighbours merged, several sources first; more of them until there are enough."""
+    count = max(policy.minimum, sum(passage.score >= policy.floor for passage in distinct))
+    merged = _merge_neighbours(distinct[:count], policy.longest)
+    while len(merged) < policy.minimum and count < len(distinct):
+        count += 1
+        merged = _merge_neighbours(distinct[:count], policy.longest)
+    return _diversified(merged, policy)[: policy.limit]
 
 
 _suspicions = lru_cache(maxsize=4096)(suspicions)  # the same passages come back turn after turn
@@ -53,38 +72,9 @@ def _flagged(evidence: Evidence) -> Evidence:
     return replace(evidence, flags=_suspicions(evidence.exact))
 
 
-def _without_duplicates(ranked: Sequence[Passage], near: float) -> list[Passage]:
-    """Drop a passage that says the same as a better one; of two editions that say the same the newer stays.
-
-    Texts that are alike but differ in a number are not duplicates: the difference may be the point.
-    """
-    kept: list[tuple[Passage, frozenset[str], frozenset[str]]] = []
-    for passage in ranked:
-        text = clean_for_display(passage.text)
-        shingles, numbers = _shingles(text), frozenset(_NUMBER.findall(text))
-        twin = next((i for i, (_, s, n) in enumerate(kept) if n == numbers and _jaccard(s, shingles) >= near), None)
-        if twin is None:
-            kept.append((passage, shingles, numbers))
-        elif _newer(passage, kept[twin][0]):
-            kept[twin] = (replace(passage, score=kept[twin][0].score), shingles, numbers)
-    return [passage for passage, _, _ in kept]
-
-
-def _newer(one: Passage, other: Passage) -> bool:
-    return one.source.date is not None and (other.source.date is None or one.source.date > other.source.date)
-
-
-def _shingles(text: str) -> frozenset[str]:
-    tokens = words(text)
-    if len(tokens) < 3:
-        return frozenset(tokens)
-    return frozenset(" ".join(three) for three in zip(tokens, tokens[1:], tokens[2:], strict=False))
-
-
-def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
-    if not one and not other:
-        return 1.0
-    return len(one & other) / len(one | other)
+def _stands_in(passage: Passage, evidence: Evidence) -> bool:
+    same = (passage.source.document, passage.source.sha256) == (evidence.source.document, evidence.source.sha256)
+    return same and passage.span.overlaps(evidence.span)
 
 
 def _merge_neighbours(passages: Sequence[Passage], longest: int) -> list[Passage]:
@@ -138,15 +128,3 @@ def order_by_attention(evidence: Sequence[Evidence], *, keep_order: bool = False
         return tuple(evidence)
     first, second, *rest = evidence
     return (first, *rest, second)
-
-
-def shorten(evidence: Evidence, keep: Iterable[Span]) -> Evidence:
-    """The evidence with only these sentences shown (document offsets inside it), neighbours joined."""
-    joined: list[Span] = []
-    for span in sorted(keep):
-        between = evidence.quote(Span(joined[-1].end, span.start)) if joined and joined[-1].end <= span.start else None
-        if joined and (between is None or not between.strip()):
-            joined[-1] = Span(joined[-1].start, max(joined[-1].end, span.end))
-        else:
-            joined.append(span)
-    return replace(evidence, kept=tuple(joined)) if joined else evidence

@@ -5,20 +5,22 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import tempfile
-from collections.abc import Sequence
-from contextlib import nullcontext
-from dataclasses import replace
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from assistant.app import embed_all, make_embedder
-from assistant.config import RetrievalSettings, Settings
+from assistant.config import load_settings
 from assistant.conversation.rewriting import make_standalone
 from assistant.core.access import Caller
+from assistant.core.evidence import Passage, Place
+from assistant.errors import BadInput
 from assistant.eval.data import Item, read_items
 from assistant.eval.making import pairs_of
 from assistant.eval.metrics import mean, mrr_at, ndcg_at, recall_at
-from assistant.interfaces import DocumentDraft, Retriever
+from assistant.interfaces import DocumentDraft, Embedder, Retriever
 from assistant.knowledge.drafts import draft
 from assistant.knowledge.metadata import Properties
 from assistant.knowledge.reading import Sources
@@ -28,39 +30,123 @@ from assistant.store.migrations import migrate
 
 TENANT: Final = "eval"
 CALLER: Final = Caller(TENANT, "eval")
-ENGLISH: Final = ("retrieval_corpus_clapnq", "retrieval_corpus_cloud", "retrieval_corpus_govt")
-CHINESE: Final = ("retrieval_corpus_zh",)
 FETCHED: Final = 40
 """Passages fetched for ten documents: a document may be found by several of its chunks."""
+CITED: Final = 3
+"""Documents that an earlier answer is taken to have cited: the first ones found for its question."""
+
+QUESTION: Final = ("question", "domain", "history", "relevant_ids")
+DOCUMENT: Final = ("id", "domain", "title", "text")
+PLACES: Final = 48
+"""Places that are kept of a conversation; a search looks at the latest."""
+
+Pairs = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """A file of questions with the corpora they are asked of; `by_domain`: each question searches only its domain."""
+
+    name: str
+    questions: str
+    by_domain: bool
+
+    def corpora(self, folder: Path) -> list[str]:
+        """The names of the corpus files in the folder; BadInput when there is none."""
+        names = sorted(path.stem for path in folder.glob("retrieval_corpus_*.jsonl"))
+        found = [name for name in names if name.endswith("_zh") != self.by_domain]
+        if not found:
+            raise BadInput("there is no corpus file for the questions", reason="missing_file", file=self.questions)
+        return found
+
+
+ENGLISH: Final = Suite("retrieval", "retrieval_multiturn", by_domain=True)
+CHINESE: Final = Suite("retrieval-zh", "retrieval_multiturn_zh", by_domain=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """A question with what was found for it, best first."""
+
+    relevant: frozenset[str]
+    passages: tuple[Passage, ...]
 
 
 def english(folder: Path, index: Path | None, embedder: str | None) -> tuple[int, dict[str, float]]:
     """Multi-turn questions in English; each domain is a collection and searched on its own."""
-    return asyncio.run(_measure(folder, "retrieval_multiturn", ENGLISH, index, embedder, by_domain=True))
+    return _measure(ENGLISH, folder, index, embedder)
 
 
 def chinese(folder: Path, index: Path | None, embedder: str | None) -> tuple[int, dict[str, float]]:
     """Multi-turn questions in Chinese; all domains are searched."""
-    return asyncio.run(_measure(folder, "retrieval_multiturn_zh", CHINESE, index, embedder, by_domain=False))
+    return _measure(CHINESE, folder, index, embedder)
 
 
-async def _measure(
-    folder: Path, questions: str, corpora: Sequence[str], index: Path | None, embedder: str | None, *, by_domain: bool
-) -> tuple[int, dict[str, float]]:
-    settings = Settings(retrieval=RetrievalSettings(**({"embedder": embedder} if embedder else {})))
-    used = make_embedder(settings)
+def _measure(suite: Suite, folder: Path, index: Path | None, embedder: str | None) -> tuple[int, dict[str, float]]:
+    searched = asyncio.run(search_suite(suite, folder, index, chosen_embedder(embedder), FETCHED))
+    return len(searched), _figures(searched)
+
+
+def chosen_embedder(name: str | None) -> Embedder | None:
+    """The embedder of this name, or that of the settings; None when search is by words only."""
+    settings = load_settings()
+    if name:
+        settings = settings.model_copy(update={"retrieval": settings.retrieval.model_copy(update={"embedder": name})})
+    return make_embedder(settings)
+
+
+async def search_suite(
+    suite: Suite, folder: Path, index: Path | None, embedder: Embedder | None, limit: int
+) -> list[Searched]:
+    """Every question of the suite searched as its turn would be; the index stays in the folder `index`, if given.
+
+    Earlier turns are played: what they would have cited is handed to the search as a conversation does it.
+    """
+    items = _checked(read_items(folder, suite.questions), suite.questions, QUESTION)
+    async with _filled(suite, folder, index, embedder) as store:
+        talk = _Talk(HybridRetriever(store.index, embedder), limit)
+        return [await _searched(talk, item, suite) for item in items]
+
+
+@asynccontextmanager
+async def _filled(suite: Suite, folder: Path, index: Path | None, embedder: Embedder | None) -> AsyncIterator[Store]:
+    corpora = suite.corpora(folder)
     with tempfile.TemporaryDirectory() if index is None else nullcontext(str(index)) as place:
         url = f"sqlite+aiosqlite:///{Path(place) / f'{corpora[0]}.db'}"
         await migrate(url)
         async with Store(url) as store:
             for corpus in corpora:
-                await _fill(store, read_items(folder, corpus))
-            if used is not None:
-                await embed_all(store.documents, used)
-            items = read_items(folder, questions)
-            retriever = HybridRetriever(store.index, used)
-            ranked = [await _search(retriever, item, by_domain) for item in items]
-    return len(items), _figures(items, ranked)
+                await _fill(store, _checked(read_items(folder, corpus), corpus, DOCUMENT))
+            if embedder is not None:
+                await embed_all(store.documents, embedder)
+            yield store
+
+
+def _checked(items: Sequence[Item], name: str, fields: Sequence[str]) -> Sequence[Item]:
+    """The items; BadInput for the first that lacks one of the fields or has something else in it."""
+    for number, item in enumerate(items, start=1):
+        wrong = [field for field in fields if not _FORMS.get(field, _is_text)(item.get(field))]
+        if wrong:
+            detail = f"{name}.jsonl item {number} lacks {', '.join(wrong)}"
+            raise BadInput(detail, reason="missing_field", item=number, fields=wrong)
+    return items
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _are_ids(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+
+
+def _are_messages(value: object) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(each, dict) and _is_text(each.get("role")) and _is_text(each.get("text")) for each in value
+    )
+
+
+_FORMS: Final[Mapping[str, Callable[[object], bool]]] = {"relevant_ids": _are_ids, "history": _are_messages}
 
 
 async def _fill(store: Store, documents: Sequence[Item]) -> None:
@@ -79,15 +165,61 @@ def _draft(item: Item) -> DocumentDraft:
     return replace(draft(item["text"].encode(), "passage.txt", sources=known), uri=item["id"], title=item["title"])
 
 
-async def _search(retriever: Retriever, item: Item, by_domain: bool) -> list[str]:
-    standalone = await make_standalone(item["question"], pairs_of(item["history"]), None)
-    collections = frozenset({item["domain"]}) if by_domain else None
-    passages = await retriever.search(standalone.searches, CALLER, collections=collections, limit=FETCHED)
+class _Talk:
+    """Searches the questions of conversations one after the other; conversations that begin alike are played once."""
+
+    def __init__(self, retriever: Retriever, limit: int) -> None:
+        self._retriever = retriever
+        self._limit = limit
+        self._cited: dict[tuple[frozenset[str] | None, tuple[tuple[str, str], ...]], tuple[Place, ...]] = {}
+
+    async def ask(self, question: str, past: Pairs, collections: frozenset[str] | None) -> list[Passage]:
+        """What the turn of this question finds after the past turns."""
+        return await self._find(question, past, collections, await self._cited_in(past, collections))
+
+    async def _find(
+        self, question: str, past: Pairs, collections: frozenset[str] | None, cited: Sequence[Place]
+    ) -> list[Passage]:
+        standalone = await make_standalone(question, past, None)
+        earlier = () if standalone.topic_change else cited
+        return await self._retriever.search(
+            standalone.searches, CALLER, collections=collections, limit=self._limit, earlier=earlier
+        )
+
+    async def _cited_in(self, past: Pairs, collections: frozenset[str] | None) -> tuple[Place, ...]:
+        """The places that the answers of the past turns would have cited, the latest first."""
+        cited: tuple[Place, ...] = ()
+        for n, (question, _) in enumerate(past):
+            key = (collections, tuple(past[: n + 1]))
+            if key not in self._cited:
+                found = await self._find(question, past[:n], collections, cited) if question else []
+                self._cited[key] = (*_places(found), *cited)[:PLACES]
+            cited = self._cited[key]
+        return cited
+
+
+def _places(found: Sequence[Passage]) -> list[Place]:
+    cited = list(dict.fromkeys(passage.source.document for passage in found))[:CITED]
+    return [
+        Place(passage.source.document, passage.source.number, passage.span)
+        for passage in found
+        if passage.source.document in cited
+    ]
+
+
+async def _searched(talk: _Talk, item: Item, suite: Suite) -> Searched:
+    collections = frozenset({item["domain"]}) if suite.by_domain else None
+    found = await talk.ask(item["question"], pairs_of(item["history"]), collections)
+    return Searched(frozenset(item["relevant_ids"]), tuple(found))
+
+
+def documents_of(passages: Sequence[Passage]) -> list[str]:
+    """The ids of the documents of these passages as the labels name them, each once."""
     return list(dict.fromkeys(passage.source.uri for passage in passages))
 
 
-def _figures(items: Sequence[Item], ranked: Sequence[Sequence[str]]) -> dict[str, float]:
-    judged = [(found, item["relevant_ids"]) for found, item in zip(ranked, items, strict=True) if item["relevant_ids"]]
+def _figures(searched: Sequence[Searched]) -> dict[str, float]:
+    judged = [(documents_of(each.passages), sorted(each.relevant)) for each in searched if each.relevant]
     return {
         "recall@5": mean([recall_at(found, gold, 5) for found, gold in judged]),
         "recall@10": mean([recall_at(found, gold, 10) for found, gold in judged]),

@@ -15,6 +15,7 @@ from assistant.llm.failures import failure_in_stream, message_of
 from assistant.llm.sse import SseEvent
 
 _OPTIONAL: Final = (
+    "response_format",
     "stream_options",
     "frequency_penalty",
     "presence_penalty",
@@ -42,6 +43,14 @@ def sampling_of(request: ModelRequest) -> dict[str, Any]:
     }
 
 
+def response_format_of(request: ModelRequest) -> dict[str, Any]:
+    """The form of the reply as the wire has it; nothing when any text will do."""
+    if request.schema is None:
+        return {}
+    named = {"name": "answer", "schema": dict(request.schema), "strict": False}
+    return {"response_format": {"type": "json_schema", "json_schema": named}}
+
+
 def payload(model: str, request: ModelRequest, without: Collection[str] = ()) -> dict[str, Any]:
     """The body of a streaming request without refused parameters; a refused max_tokens gets its newer name."""
     body: dict[str, Any] = {
@@ -50,6 +59,7 @@ def payload(model: str, request: ModelRequest, without: Collection[str] = ()) ->
         "stream": True,
         "stream_options": {"include_usage": True},
         **sampling_of(request),
+        **response_format_of(request),
     }
     if "max_tokens" in without:
         body["max_completion_tokens"] = body["max_tokens"]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
+
+import orjson
 
 from assistant.core.messages import ModelChunk, ModelDelta, ModelFinish, Usage
 from assistant.core.prompt import ModelRequest
@@ -28,6 +30,9 @@ class ExtractiveModel:
     window: int = 16_384
     counter: TokenCounter = field(default_factory=lambda: counter_for(DEFAULT_ENCODING))
 
+    async def aclose(self) -> None:
+        """Nothing is held."""
+
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         """Answer by quotation in a few words a piece; the reason is no_answer when the evidence holds no answer."""
         answer = await asyncio.to_thread(reply, request)
@@ -38,12 +43,45 @@ class ExtractiveModel:
 
 
 def reply(request: ModelRequest) -> Extraction:
-    """The whole answer to a request: small talk without evidence, a quotation, or an improved draft."""
+    """The whole answer to a request, by what it is for; nothing is said that was not in the request."""
     said_in = reply_language(request)
-    if request.purpose == "generation":
-        return Extraction(small_talk(request.question, said_in), True, 1.0)
+    match request.purpose:
+        case "generation":
+            return Extraction(small_talk(request.question, said_in), True, 1.0)
+        case "summary":
+            return Extraction(joined(request.partials), True, 1.0)
+        case "verify":
+            return Extraction(_without(request.draft, request.flagged), True, 1.0)
     found = extract(request.question, request.evidence, request.conflicts, said_in)
+    if request.filtered:
+        return replace(found, text=f"RELEVANT\n{_improved(request, found).text}" if found.answered else "IRRELEVANT")
+    return _structured(request, _improved(request, found))
+
+
+def _improved(request: ModelRequest, found: Extraction) -> Extraction:
     return improve(request.draft, found) if request.draft else found
+
+
+def joined(partials: Sequence[str]) -> str:
+    """Partial answers one below the other, each line said once."""
+    lines = [line.rstrip() for partial in partials for line in partial.splitlines() if line.strip()]
+    return "\n\n".join(dict.fromkeys(lines))
+
+
+def _without(draft: str, flagged: Sequence[str]) -> str:
+    for sentence in flagged:
+        draft = draft.replace(sentence, "")
+    return draft
+
+
+def _structured(request: ModelRequest, found: Extraction) -> Extraction:
+    """The quotation in the first text field of the schema, where one is enough to satisfy it."""
+    if request.schema is None or not found.answered:
+        return found
+    fields = request.schema.get("properties")
+    named = fields.items() if isinstance(fields, dict) else ()
+    texts = [name for name, field in named if isinstance(field, dict) and field.get("type") == "string"]
+    return replace(found, text=orjson.dumps({texts[0]: found.text}).decode() if texts else found.text)
 
 
 def reply_language(request: ModelRequest) -> str:

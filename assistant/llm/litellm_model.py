@@ -9,7 +9,7 @@ from assistant.core.messages import ModelChunk, ModelDelta, ModelFinish, Usage
 from assistant.core.prompt import ModelRequest
 from assistant.errors import ModelUnavailable
 from assistant.interfaces import TokenCounter
-from assistant.llm.completion import Reply, messages_of, sampling_of, usage_of
+from assistant.llm.completion import Reply, messages_of, response_format_of, sampling_of, usage_of
 from assistant.llm.litellm_door import begin_import, failure_of, litellm_module
 from assistant.llm.tokens import counter_for, window_for
 
@@ -54,6 +54,9 @@ class LiteLLMModel:
         """The counter that fits best."""
         return self._counter
 
+    async def aclose(self) -> None:
+        """Nothing is held."""
+
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         """Answer the request; closing the iterator closes the provider's stream.
 
@@ -82,6 +85,7 @@ class LiteLLMModel:
             stream=True,
             stream_options={"include_usage": True},
             **sampling_of(request),
+            **response_format_of(request),
             **self._options,
         )
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, Literal, get_args
 
 from assistant.errors import BadSetting
-from assistant.interfaces import ChatModel
+from assistant.interfaces import ChatModel, TokenCounter
 from assistant.llm.extractive import ExtractiveModel
+from assistant.llm.learning import LearningModel, TokenFactor
 from assistant.llm.litellm_model import LiteLLMModel
 from assistant.llm.openai_stream import OpenAICompatibleModel
 from assistant.llm.scripted import ScriptedModel
+from assistant.llm.tokens import CorrectedCounter, counter_for, encoding_of
 
 ModelKind = Literal["extractive", "openai", "litellm", "scripted"]
 """extractive: quotes, no weights; openai: any compatible endpoint; litellm: all other providers; scripted: a fake."""
@@ -26,19 +29,35 @@ def choose_model(
     api_key: str = "",
     window: int | None = None,
     timeout: float = 60.0,
+    factor: TokenFactor | None = None,
+    learnt: Callable[[TokenFactor], None] = lambda _: None,
 ) -> ChatModel:
     """The model that these settings name. Loads token tables, so call it at start-up.
 
-    `window` in tokens and `timeout` in seconds of silence. Raises BadSetting for an unknown kind, a missing name or
-    address, or a window or timeout that is not positive.
+    `window` in tokens and `timeout` in seconds of silence. Where the tokenizer of the model is not public, its counts are
+    corrected by `factor`, which grows better with every reported usage; `learnt` hears of it. Raises BadSetting for an
+    unknown kind, a missing name or address, or a window or timeout that is not positive.
     """
     _check(kind, name, base_url, window, timeout)
+    if kind not in _NEEDS_NAME:
+        model = ScriptedModel() if kind == "scripted" else ExtractiveModel()
+        return replace(model, window=window) if window else model
+    counter = counter_for(name)
+    if encoding_of(name) is not None:
+        return _remote(kind, name, base_url, api_key, window, timeout, counter)
+    factor = factor or TokenFactor()
+    corrected = CorrectedCounter(counter, lambda: factor.value)
+    return LearningModel(_remote(kind, name, base_url, api_key, window, timeout, corrected), counter, factor, learnt)
+
+
+def _remote(
+    kind: str, name: str, base_url: str, api_key: str, window: int | None, timeout: float, counter: TokenCounter
+) -> ChatModel:
     if kind == "openai":
-        return OpenAICompatibleModel(base_url, name, api_key, window=window, timeout=timeout)
-    if kind == "litellm":
-        return LiteLLMModel(name, api_key=api_key or None, api_base=base_url or None, window=window, timeout=timeout)
-    model = ScriptedModel() if kind == "scripted" else ExtractiveModel()
-    return replace(model, window=window) if window else model
+        return OpenAICompatibleModel(base_url, name, api_key, window=window, timeout=timeout, counter=counter)
+    return LiteLLMModel(
+        name, api_key=api_key or None, api_base=base_url or None, window=window, timeout=timeout, counter=counter
+    )
 
 
 def _check(kind: str, name: str, base_url: str, window: int | None, timeout: float) -> None:

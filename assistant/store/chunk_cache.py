@@ -65,8 +65,8 @@ class Chunks:
         allowed[[number for number in map(self.documents.get, documents) if number is not None]] = True
         return allowed
 
-    def rank(self, postings: Sequence[Postings], readable: Readable, limit: int) -> list[Hit]:
-        """The best `limit` chunks of the readable documents by BM25, best first.
+    def rank(self, postings: Sequence[Postings], readable: Readable, limit: int, also: Sequence[int] = ()) -> list[Hit]:
+        """The best `limit` chunks of the readable documents by BM25, best first, then what is left of `also`.
 
         BM25 (Robertson et al., TREC-3, 1994) with Lucene's idf. Collection size and document frequencies are those of
         what the caller may read, so that scores tell nothing about the rest.
@@ -81,18 +81,20 @@ class Chunks:
             weight = np.log(1 + (readable.chunk_count - len(rows) + 0.5) / (len(rows) + 0.5))
             scores[rows] += weight * frequency * (K1 + 1) / (frequency + K1 * (1 - B + B * self.lengths[rows] / mean))
         found = np.flatnonzero(scores)
-        return best(self.ids[found], scores[found], limit)
+        return best(self.ids[found], scores[found], limit, also)
 
 
-def best(ids: NDArray[np.int64], scores: NDArray[Any], limit: int) -> list[Hit]:
-    """The `limit` highest scores, best first; of equal ones the lowest ids."""
+def best(ids: NDArray[np.int64], scores: NDArray[Any], limit: int, also: Sequence[int] = ()) -> list[Hit]:
+    """The `limit` highest scores, best first, of equal ones the lowest ids; then those of `also` that are left."""
     if limit < 1:
         return []
+    wanted = np.isin(ids, np.array(also, np.int64)) if also else np.zeros(len(ids), np.bool_)
     if limit < len(ids):
-        least = np.partition(scores, len(ids) - limit)[len(ids) - limit]
-        ids, scores = ids[scores >= least], scores[scores >= least]
-    order = np.lexsort((ids, -scores))[:limit]
-    return [Hit(int(ids[row]), float(scores[row])) for row in order]
+        near = wanted | (scores >= np.partition(scores, len(ids) - limit)[len(ids) - limit])
+        ids, scores, wanted = ids[near], scores[near], wanted[near]
+    order = np.lexsort((ids, -scores))
+    places = [*order[:limit], *(row for row in order[limit:] if wanted[row])]
+    return [Hit(int(ids[row]), float(scores[row])) for row in places]
 
 
 _EMPTY: Final = Chunks(np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.float64), {})

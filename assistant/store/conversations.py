@@ -14,9 +14,11 @@ from ulid import ULID
 
 from assistant.codec import storable
 from assistant.core.access import Caller
+from assistant.core.calls import ModelCall
 from assistant.core.conflicts import Conflict
 from assistant.core.events import TurnAccepted, TurnFinished, TurnPlanned
 from assistant.core.evidence import Evidence, Passage
+from assistant.core.history import Notes, PastTurn
 from assistant.core.messages import Message, Role
 from assistant.core.turn import TurnMessage
 from assistant.errors import BadInput, Busy, IdempotencyMismatch, NotFound
@@ -27,11 +29,12 @@ from assistant.interfaces import (
     MessageView,
     NumberedEvent,
     OpenedConversation,
-    PastTurn,
 )
+from assistant.store.calls import read_calls, write_calls
 from assistant.store.engine import Database
 from assistant.store.events import append_one
 from assistant.store.feedback import store_feedback
+from assistant.store.remembering import past_turns, read_notes, write_notes
 from assistant.store.rows import (
     AnyRow,
     citation_row,
@@ -54,9 +57,6 @@ from assistant.store.tables import (
     turns,
 )
 from assistant.store.upsert import insert_or_ignore
-
-PAST_TURNS: Final = 20
-"""Finished turns that begin_turn gives back."""
 
 LONGEST_TITLE: Final = 80
 """Code points of the first question that become the title of a conversation."""
@@ -153,11 +153,34 @@ class SqlConversationStore:
                     raise IdempotencyMismatch("the client id was used for another question", turn=earlier.id)
                 return BegunTurn(earlier.id, duplicate=True)
             await _check_limit(connection, caller, limit)
-            history = await _history(connection, conversation)
+            history = await past_turns(connection, conversation)
+            notes = await read_notes(connection, conversation)
             numbers = await _numbers(connection, conversation)
             accepted = TurnAccepted(turn, client_id, text, pseudonym(caller))
             event = await _accept(connection, owned, accepted, mode, self._new_id(), self._clock())
-        return BegunTurn(turn, duplicate=False, history=history, numbers=numbers, event=event)
+        return BegunTurn(turn, duplicate=False, history=history, notes=notes, numbers=numbers, event=event)
+
+    async def remembered(self, conversation: str) -> tuple[tuple[PastTurn, ...], Notes | None]:
+        """The last finished turns, oldest first, and the notes of the older ones."""
+        async with self._database.read() as connection:
+            return await past_turns(connection, conversation), await read_notes(connection, conversation)
+
+    async def save_notes(self, conversation: str, notes: Notes) -> None:
+        """Keep notes; newer ones (that cover more turns) are never replaced by older ones."""
+        async with self._database.write() as connection:
+            await write_notes(connection, conversation, notes, self._clock())
+
+    async def save_calls(self, turn: str, calls: Sequence[ModelCall]) -> None:
+        """Store the model calls of a turn, in the order in which they ended."""
+        async with self._database.write() as connection:
+            await write_calls(connection, turn, calls)
+
+    async def calls_of(self, caller: Caller, conversation: str, turn: str) -> list[ModelCall]:
+        """The model calls of a turn; withheld when a source of it may no longer be read. NotFound as ever."""
+        async with self._database.read() as connection:
+            await _check_owner(connection, caller, conversation)
+            await _check_exists(connection, conversation, turn)
+            return await read_calls(connection, caller, turn)
 
     async def save_plan(
         self, turn: str, plan: TurnPlanned, evidence: Sequence[Evidence], conflicts: Sequence[Conflict]
@@ -293,25 +316,6 @@ async def _earlier(connection: AsyncConnection, conversation: str, client_id: st
         turns.c.conversation == conversation, turns.c.client_id == client_id
     )
     return (await connection.execute(query)).one_or_none()
-
-
-async def _history(connection: AsyncConnection, conversation: str) -> tuple[PastTurn, ...]:
-    """The last finished turns, oldest first."""
-    query = (
-        select(turns.c.id, turns.c.question, turns.c.standalone, messages.c.text)
-        .join(messages, (messages.c.turn == turns.c.id) & (messages.c.role == Role.ASSISTANT.value))
-        .where(turns.c.conversation == conversation, turns.c.ended_at.is_not(None))
-        .order_by(turns.c.number.desc())
-        .limit(PAST_TURNS)
-    )
-    rows = list(reversed((await connection.execute(query)).all()))
-    shown: defaultdict[str, tuple[str, ...]] = defaultdict(tuple)
-    ids = select(evidence.c.turn, evidence.c.evidence_id).where(evidence.c.turn.in_([row.id for row in rows]))
-    for row in await connection.execute(ids.order_by(evidence.c.turn, evidence.c.position)):
-        shown[row.turn] += (row.evidence_id,)
-    return tuple(
-        PastTurn(row.id, row.question, row.standalone or row.question, row.text, shown[row.id]) for row in rows
-    )
 
 
 async def _numbers(connection: AsyncConnection, conversation: str) -> dict[str, int]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from sqlalchemy import Row, select, text
+from sqlalchemy import ColumnElement, Row, and_, or_, select, text
 from sqlalchemy.sql.expression import func
 
 from assistant.core.access import Caller
-from assistant.core.evidence import Authority, Passage, SourceVersion, evidence_id
-from assistant.core.text import Span
+from assistant.core.evidence import Authority, Passage, Place, SourceVersion, evidence_id
+from assistant.core.text import Span, without_unstorable
 from assistant.store.engine import Database
 from assistant.store.rights import read_access, readable, rights
 from assistant.store.tables import chunks, document_versions, documents
@@ -18,6 +18,10 @@ from assistant.store.types import token
 
 MOST_TERMS: Final = 64
 """Distinct terms of one search; the rest of a very long question is not searched."""
+MOST_PLACES: Final = 64
+"""Places that are looked up at once; the rest is left out."""
+_LARGEST: Final = 2**31 - 1
+"""What an integer column holds in every database."""
 
 
 def search_terms(terms: Sequence[str]) -> list[str]:
@@ -34,6 +38,48 @@ async def read_passages(database: Database, ids: Sequence[int], caller: Caller) 
         rows = (await connection.execute(query, rights(dialect, caller, None))).all()
         access = await read_access(connection, {row.id for row in rows})
     return {row.chunk: _passage(row, access[row.id]) for row in rows}
+
+
+async def read_chunks_at(
+    database: Database, places: Sequence[Place], caller: Caller, collections: frozenset[str] | None, limit: int
+) -> list[int]:
+    """The chunks that overlap these places and that the caller may find, at most `limit`, in the order of the places."""
+    known = [place for place in places if _can_be(place)][:MOST_PLACES]
+    if not known or limit < 1:
+        return []
+    dialect = database.dialect
+    may_read = chunks.c.document.in_(text(readable(dialect)))
+    query = _WHERE.where(may_read, or_(*map(_overlaps, known))).order_by(chunks.c.id).limit(limit)
+    async with database.read() as connection:
+        rows = (await connection.execute(query, rights(dialect, caller, collections))).all()
+    return [row.id for row in sorted(rows, key=lambda row: (_first(row, known), row.id))]
+
+
+_WHERE: Final = select(chunks.c.id, chunks.c.document, chunks.c.version, chunks.c.span_start, chunks.c.span_end)
+
+
+def _can_be(place: Place) -> bool:
+    """Whether a database could hold this place at all; what it could not would be an error instead of no row."""
+    storable = without_unstorable(place.document) == place.document
+    return storable and 0 < place.version <= _LARGEST and place.span.start <= _LARGEST
+
+
+def _overlaps(place: Place) -> ColumnElement[bool]:
+    return and_(
+        chunks.c.document == place.document,
+        chunks.c.version == place.version,
+        chunks.c.span_start < min(place.span.end, _LARGEST),
+        chunks.c.span_end > place.span.start,
+    )
+
+
+def _first(row: Row[*tuple[Any, ...]], places: Sequence[Place]) -> int:
+    """The first place that the chunk overlaps."""
+    span = Span(row.span_start, row.span_end)
+    here = (row.document, row.version)
+    return next(
+        n for n, place in enumerate(places) if (place.document, place.version) == here and place.span.overlaps(span)
+    )
 
 
 _PASSAGES: Final = (

@@ -12,10 +12,10 @@ from sqlalchemy import bindparam, text
 from sqlalchemy.exc import DBAPIError
 
 from assistant.core.access import Caller
-from assistant.core.evidence import Passage
+from assistant.core.evidence import Passage, Place
 from assistant.interfaces import Hit, Vectors
 from assistant.store.engine import Database
-from assistant.store.passages import read_passages, search_terms
+from assistant.store.passages import read_chunks_at, read_passages, search_terms
 from assistant.store.rights import readable, rights
 from assistant.store.vector_cache import wrong_length
 
@@ -55,19 +55,33 @@ _WORDS: Final = f"""
     weights AS (
         SELECT number, ln(1 + (size.chunks - count(*) + 0.5) / (count(*) + 0.5)) AS weight
         FROM postings, size GROUP BY number, size.chunks
+    ),
+    scores AS MATERIALIZED (
+        SELECT p.id, sum(
+            w.weight * p.frequency * 2.2 / (p.frequency + 1.2 * (0.25 + 0.75 * p.length / GREATEST(size.mean, 1)))
+        ) AS score
+        FROM postings p JOIN weights w ON w.number = p.number, size
+        GROUP BY p.id
     )
-    SELECT p.id, sum(
-        w.weight * p.frequency * 2.2 / (p.frequency + 1.2 * (0.25 + 0.75 * p.length / GREATEST(size.mean, 1)))
-    ) AS score
-    FROM postings p JOIN weights w ON w.number = p.number, size
-    GROUP BY p.id ORDER BY score DESC, p.id LIMIT :limit
+    (SELECT id, score FROM scores ORDER BY score DESC, id LIMIT :limit)
+    UNION SELECT id, score FROM scores WHERE id = ANY(CAST(:also AS bigint[]))
+    ORDER BY score DESC, id
 """  # noqa: S608 - fixed text, values are parameters
 
 _VECTORS: Final = text(f"""
-    SELECT v.chunk, -(v.vector <#> :vector) AS score
-    FROM vectors v JOIN chunks c ON c.id = v.chunk
-    WHERE v.embedder = :embedder AND c.document IN ({readable("postgresql")})
-    ORDER BY v.vector <#> :vector, v.chunk LIMIT :limit
+    WITH readable AS ({readable("postgresql")}),
+    best AS (
+        SELECT v.chunk, -(v.vector <#> :vector) AS score
+        FROM vectors v JOIN chunks c ON c.id = v.chunk
+        WHERE v.embedder = :embedder AND c.document IN (SELECT id FROM readable)
+        ORDER BY v.vector <#> :vector, v.chunk LIMIT :limit
+    )
+    SELECT chunk, score FROM best
+    UNION SELECT v.chunk, -(v.vector <#> :vector)
+        FROM vectors v JOIN chunks c ON c.id = v.chunk
+        WHERE v.embedder = :embedder AND v.chunk = ANY(CAST(:also AS bigint[]))
+        AND c.document IN (SELECT id FROM readable)
+    ORDER BY score DESC, chunk
 """).bindparams(bindparam("vector", type_=VECTOR()))  # noqa: S608 - fixed text, values are parameters
 
 
@@ -78,21 +92,36 @@ class PostgresqlPassageIndex:
         self._database = database
 
     async def search_words(
-        self, terms: Sequence[str], caller: Caller, collections: frozenset[str] | None, limit: int
+        self,
+        terms: Sequence[str],
+        caller: Caller,
+        collections: frozenset[str] | None,
+        limit: int,
+        also: Sequence[int] = (),
     ) -> list[Hit]:
-        """BM25 over index terms, best first."""
+        """BM25 over index terms, best first: the best `limit`, then what is left of `also` and holds a term."""
         found = [f"'{term}'" for term in search_terms(terms)]
         if not found:
             return []
-        values = {"terms": found, "limit": limit} | rights("postgresql", caller, collections)
+        values = {"terms": found, "limit": limit, "also": list(also)} | rights("postgresql", caller, collections)
         async with self._database.read() as connection:
             return [Hit(row.id, row.score) for row in await connection.execute(text(_WORDS), values)]
 
     async def search_vectors(
-        self, embedder: str, vector: Vectors, caller: Caller, collections: frozenset[str] | None, limit: int
+        self,
+        embedder: str,
+        vector: Vectors,
+        caller: Caller,
+        collections: frozenset[str] | None,
+        limit: int,
+        also: Sequence[int] = (),
     ) -> list[Hit]:
-        """Cosine over the vectors of this embedder, best first; BadInput for a vector of another length."""
-        values = {"embedder": embedder, "vector": vector, "limit": limit} | rights("postgresql", caller, collections)
+        """Cosine over the vectors of this embedder, best first: the best `limit`, then what is left of `also`.
+
+        Raises BadInput for a vector of another length.
+        """
+        values = {"embedder": embedder, "vector": vector, "limit": limit, "also": list(also)}
+        values |= rights("postgresql", caller, collections)
         try:
             async with self._database.read() as connection:
                 return [Hit(row.chunk, row.score) for row in await connection.execute(_VECTORS, values)]
@@ -104,6 +133,12 @@ class PostgresqlPassageIndex:
     async def passages(self, chunks: Sequence[int], caller: Caller) -> dict[int, Passage]:
         """The passages of these chunks that the caller may read (checked again here), with score 0."""
         return await read_passages(self._database, chunks, caller)
+
+    async def chunks_at(
+        self, places: Sequence[Place], caller: Caller, collections: frozenset[str] | None, limit: int
+    ) -> list[int]:
+        """The chunks that overlap these places and that the caller may find now, at most `limit`, in their order."""
+        return await read_chunks_at(self._database, places, caller, collections, limit)
 
     async def close(self) -> None:
         """Nothing is held."""

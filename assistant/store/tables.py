@@ -200,6 +200,32 @@ citations: Final = Table(
     Index(None, "document", "version"),
 )
 
+notes: Final = Table(
+    "notes",
+    metadata,
+    Column("conversation", Text, ForeignKey("conversations.id"), primary_key=True),
+    Column("text", Text, nullable=False),
+    Column("through", Integer, nullable=False),
+    Column("updated_at", Instant, nullable=False),
+)
+
+model_calls: Final = Table(
+    "model_calls",
+    metadata,
+    Column("turn", Text, ForeignKey("turns.id"), primary_key=True),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("purpose", Text, nullable=False),
+    Column("model", Text, nullable=False),
+    Column("messages", Json, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("ended", Text, nullable=False),
+    Column("tokens_in", Integer, nullable=False),
+    Column("tokens_out", Integer, nullable=False),
+    Column("tokens_cached", Integer, nullable=False),
+    Column("cost", Double),
+    Column("ms", Integer, nullable=False),
+)
+
 citation_numbers: Final = Table(
     "citation_numbers",
     metadata,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -29,10 +30,10 @@ class Snapshot:
     owners: NDArray[np.int32]
     matrix: Vectors
 
-    def search(self, vector: Vectors, allowed: NDArray[np.bool_], limit: int) -> list[Hit]:
-        """The best `limit` chunks by dot product, best first; exact. `allowed[n]` says whether document n may be read.
+    def search(self, vector: Vectors, allowed: NDArray[np.bool_], limit: int, also: Sequence[int] = ()) -> list[Hit]:
+        """The best `limit` chunks by dot product, best first, then what is left of the chunks `also`; exact.
 
-        Raises BadInput for a vector of another length than those of the embedder.
+        `allowed[n]` says whether document n may be read. Raises BadInput for a vector of another length than those of the embedder.
         """
         if len(self.chunks) and len(vector) != self.matrix.shape[1]:
             raise wrong_length(len(vector))
@@ -43,7 +44,7 @@ class Snapshot:
         narrow = len(rows) * 4 < len(self.owners)
         query = np.asarray(vector, dtype=np.float32)
         scores = self.matrix[rows] @ query if narrow else (self.matrix @ query)[rows]
-        return best(self.chunks[rows], scores, limit)
+        return best(self.chunks[rows], scores, limit, also)
 
 
 def wrong_length(given: int) -> BadInput:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from assistant.core.conflicts import Conflict
 from assistant.core.evidence import Evidence
 from assistant.core.messages import Message, ModelDelta, ModelFinish
-from assistant.core.prompt import PromptSet, Sampling
+from assistant.core.prompt import ModelRequest, PromptSet, Sampling, answer_request, summary_request
 from assistant.interfaces import ChatModel, TokenCounter
+
+PARALLEL: Final = 8
+"""Calls of a model that may run at once, unless a gate says otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +22,9 @@ class Job:
     """One answer to be made.
 
     `evidence` stands in prompt order; `group_tokens` is how many tokens of evidence one prompt may hold; `history` goes
-    to the model as it is; `brief` asks for the short instructions of a small window.
+    to the model as it is; `brief` asks for the short instructions of a small window, `filtered` for a first line that says
+    whether the evidence is relevant; `schema` is the JSON schema of a structured answer; `gate` limits parallel calls, of
+    all turns that share it; `rules` may forbid sentences.
     """
 
     question: str
@@ -29,17 +36,66 @@ class Job:
     counter: TokenCounter
     group_tokens: int
     brief: bool = False
+    filtered: bool = False
+    schema: Mapping[str, Any] | None = None
+    gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(PARALLEL))
+    rules: tuple[SentenceRule, ...] = ()
+
+    def request(
+        self,
+        evidence: tuple[Evidence, ...] | None = None,
+        *,
+        draft: str = "",
+        flagged: tuple[str, ...] = (),
+        filtered: bool = False,
+        final: bool = True,
+    ) -> ModelRequest:
+        """The request to answer from this evidence (all of it by default), to improve a draft, or to correct it.
+
+        Only the `final` call of a structured answer is bound to the schema.
+        """
+        return answer_request(
+            prompts=self.prompts,
+            question=self.question,
+            evidence=self.evidence if evidence is None else evidence,
+            conflicts=self.conflicts,
+            history=self.history,
+            sampling=self.sampling,
+            draft=draft,
+            brief=self.brief,
+            filtered=filtered,
+            flagged=flagged,
+            schema=self.schema if final else None,
+        )
+
+    def summary(self, partials: Sequence[str], *, final: bool = True) -> ModelRequest:
+        """The request to combine partial answers."""
+        return summary_request(
+            prompts=self.prompts,
+            question=self.question,
+            partials=partials,
+            conflicts=self.conflicts,
+            history=self.history,
+            sampling=self.sampling,
+            schema=self.schema if final else None,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class StepDone:
-    """Intermediate work: `done` of `total` steps are finished; `text` is what the last one wrote."""
+    """Intermediate work: `done` of `total` steps are finished.
+
+    `text` is what the last one wrote; `failed` the code of the error when it failed and the rest goes on without it.
+    """
 
     done: int
     total: int
     text: str = ""
+    failed: str | None = None
 
 
 Step = ModelDelta | StepDone | ModelFinish
 Synthesizer = Callable[[ChatModel, Job], AsyncGenerator[Step, None]]
 """An async generator: deltas and steps, then exactly one ModelFinish with the usage of all calls."""
+SentenceRule = Callable[[str], str | None]
+"""A rule of compliance: why a sentence must not be said, None when it may."""

@@ -10,10 +10,11 @@ from typing import Any
 
 from assistant.conversation.running import LiveTurns
 from assistant.core.access import Caller
-from assistant.core.modes import Mode
+from assistant.core.modes import Mode, mode_named
 from assistant.errors import BadInput, Busy
 from assistant.interfaces import ConversationStore, EventLog
 from assistant.synthesis.registry import available_modes
+from assistant.synthesis.structured import check_schema
 from assistant.transport.auth import Authenticator
 from assistant.transport.protocol import Limits
 
@@ -54,10 +55,17 @@ class Doors:
     page: Mapping[str, Any]
 
 
-def read_mode(name: str) -> Mode | None:
+def read_mode(name: str) -> Mode | str | None:
     """The mode of a request; None for auto. Raises BadInput for a name that is not available."""
     if name == "auto":
         return None
     if name not in available_modes():
         raise BadInput("this mode is not available", reason="mode", available=available_modes())
-    return Mode(name)
+    return mode_named(name)
+
+
+def read_schema(schema: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """The JSON schema of a structured answer. Raises BadInput when it is none that can be used."""
+    if schema is not None:
+        check_schema(schema)
+    return schema

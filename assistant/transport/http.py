@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import structlog
 from fastapi import APIRouter, Depends, Header, Path, Query, Request, WebSocket
@@ -10,13 +10,14 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from assistant.codec import encode
+from assistant.codec import adapter, encode
 from assistant.core.access import Caller
+from assistant.core.calls import ModelCall
 from assistant.core.citations import Citation
 from assistant.core.turn import TurnMessage, fold
 from assistant.errors import AssistantError, BadInput, NotFound
 from assistant.interfaces import NumberedEvent
-from assistant.transport.doors import Doors, read_mode
+from assistant.transport.doors import Doors, read_mode, read_schema
 from assistant.transport.errors import http_status
 from assistant.transport.protocol import MAX_QUESTION_CHARS, Scope
 from assistant.transport.websocket import serve_socket
@@ -26,6 +27,7 @@ log = structlog.get_logger(__name__)
 SessionId = Annotated[str, Path(min_length=1, max_length=64)]
 TurnId = Annotated[str, Path(min_length=1, max_length=64)]
 Json = dict[str, Any]
+_CALLS: Final = adapter(list[ModelCall])
 
 
 class NewTurn(BaseModel):
@@ -36,6 +38,7 @@ class NewTurn(BaseModel):
     text: str = Field(min_length=1, max_length=MAX_QUESTION_CHARS)
     mode: str = Field("auto", max_length=64)
     scope: Scope | None = None
+    json_schema: dict[str, Any] | None = Field(None, alias="schema", description="JSON schema of a structured answer")
     wait: bool = Field(True, description="Answer when the turn has ended, with its message; else at once")
 
 
@@ -149,11 +152,11 @@ async def new_turn(
     """Ask a question; the same key again gives the same turn."""
     if not body.text.strip():
         raise BadInput("the question is empty", reason="text")
-    mode = read_mode(body.mode)
+    mode, schema = read_mode(body.mode), read_schema(body.json_schema)
     doors.limiter.take(who)
     scope = frozenset(body.scope.collections) if body.scope and body.scope.collections else None
     begun = await doors.live.start(
-        who, session, client_id=idempotency_key, text=body.text, mode=mode, collections=scope
+        who, session, client_id=idempotency_key, text=body.text, mode=mode, collections=scope, schema=schema
     )
     if not body.wait:
         return {"turn": begun.turn, "duplicate": begun.duplicate}
@@ -195,6 +198,12 @@ async def citation(
         "after": passage.text[max(0, tail) :],
         "state": state,
     }
+
+
+@router.get("/api/sessions/{session}/turns/{turn}/calls")
+async def calls(doors: DoorsHere, who: Who, session: SessionId, turn: TurnId) -> Json:
+    """How the answer was made: every call of a model with its prompt, its text and its cost."""
+    return {"calls": _CALLS.dump_python(await doors.store.calls_of(who, session, turn), mode="json")}
 
 
 async def _turn_message(doors: Doors, session: str, turn: str) -> TurnMessage:

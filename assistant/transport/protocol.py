@@ -60,11 +60,12 @@ class Scope(_Wire):
 
 
 class StartData(_Wire):
-    """A question; `mode` is auto or the name of a mode."""
+    """A question; `mode` is auto or the name of a mode, `schema` the JSON schema of a structured answer."""
 
     text: str = Field(min_length=1, max_length=MAX_QUESTION_CHARS)
     mode: str = Field("auto", max_length=64)
     scope: Scope | None = None
+    json_schema: dict[str, Any] | None = Field(None, alias="schema")
 
 
 class CancelData(_Wire):

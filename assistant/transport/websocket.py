@@ -14,7 +14,7 @@ from assistant.core.access import Caller
 from assistant.errors import AssistantError, BadInput, NotAuthenticated, NotFound
 from assistant.interfaces import Feedback, NumberedEvent, OpenedConversation
 from assistant.transport.auth import origin_allowed
-from assistant.transport.doors import Doors, read_mode
+from assistant.transport.doors import Doors, read_mode, read_schema
 from assistant.transport.errors import Close
 from assistant.transport.outbox import Outbox, SlowReader
 from assistant.transport.protocol import (
@@ -228,7 +228,7 @@ class _Session:
                 raise BadInput("the session is open already", reason="session.open")
 
     async def _start(self, frame: TurnStart) -> None:
-        mode = read_mode(frame.d.mode)
+        mode, schema = read_mode(frame.d.mode), read_schema(frame.d.json_schema)
         if not frame.d.text.strip():
             raise BadInput("the question is empty", reason="text")
         self.doors.limiter.take(self.caller)
@@ -240,6 +240,7 @@ class _Session:
             text=frame.d.text,
             mode=mode,
             collections=collections,
+            schema=schema,
         )
         await self.control(Ack(id=frame.id, duplicate=begun.duplicate, turn=begun.turn))
 

@@ -8,7 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from assistant.conversation.manager import ConversationManager, TurnPolicy
+from assistant.conversation.answering import Answering, Route, TurnPolicy
+from assistant.conversation.judging import ConflictJudge
+from assistant.conversation.manager import ConversationManager
+from assistant.conversation.memory import Memory
 from assistant.conversation.running import LiveTurns
 from assistant.core.access import Caller
 from assistant.core.modes import Mode
@@ -75,16 +78,17 @@ async def beside(
     per_user: int = 2,
     policy: TurnPolicy | None = None,
     conversation: str | None = None,
+    judge: ChatModel | None = None,
+    notes_by: ChatModel | None = None,
 ) -> Desk:
     """A desk over a store that is filled already."""
     numbers = itertools.count()
     manager = ConversationManager(
         store=store.conversations,
         retriever=HybridRetriever(store.index),
-        model=model,
-        prompts=load_prompts,
+        answering=Answering(main=Route(model), prompts=load_prompts, policy=policy or TurnPolicy()),
         clock=time.monotonic,
-        policy=policy,
+        judge=ConflictJudge(judge, load_prompts) if judge else None,
     )
     started = time.monotonic_ns()
     live = LiveTurns(
@@ -94,6 +98,7 @@ async def beside(
         lambda: f"t-{started}-{next(numbers)}",
         per_user=per_user,
         interval=0.005,
+        after_turn=Memory(store.conversations, load_prompts, notes_by).refresh,
     )
     opened = await store.conversations.open(ANN, conversation)
     return Desk(store, live, opened.id)

@@ -11,8 +11,9 @@ from assistant.core.evidence import Evidence
 from assistant.core.forms import conflict_units, evidence_forms
 from assistant.core.messages import Role
 from assistant.core.modes import Mode
-from assistant.core.planning import MESSAGE_OVERHEAD, TurnPlan, TurnRequest, plan_turn
+from assistant.core.planning import Limits, TurnPlan, TurnRequest, plan_turn
 from assistant.core.prompt import Sampling, answer_request
+from assistant.core.reading import MESSAGE_OVERHEAD
 from assistant.core.selection import select
 from assistant.errors import QuestionTooLong
 from assistant.llm.scripted import ScriptedModel
@@ -44,7 +45,7 @@ def plan(
     language: str, window: int, evidence: tuple[Evidence, ...], counter: str = "gpt-4o", **more: object
 ) -> TurnPlan:
     request = TurnRequest(question=QUESTIONS[language], evidence=evidence, **more)  # type: ignore[arg-type]
-    return plan_turn(request, window=window, count=COUNTERS[counter].count, prompts=load_prompts(language))
+    return plan_turn(request, Limits(window, COUNTERS[counter].count, load_prompts(language)))
 
 
 def prompt_tokens(made: TurnPlan, language: str, counter: str) -> dict[str, int]:
@@ -114,13 +115,13 @@ def test_both_sides_of_a_conflict_are_shown_or_none(window: int, language: str, 
 def test_a_question_longer_than_the_window_is_refused() -> None:
     request = TurnRequest(question="Why is that so? " * 400)
     with pytest.raises(QuestionTooLong):
-        plan_turn(request, window=1024, count=COUNTERS["gpt-4o"].count, prompts=load_prompts("en"))
+        plan_turn(request, Limits(1024, COUNTERS["gpt-4o"].count, load_prompts("en")))
 
 
 def test_a_summary_of_more_than_fits_is_read_in_groups() -> None:
     request = TurnRequest(question="Summarize the rules of remote work.", evidence=corpus("en", 12, 60))
-    made = plan_turn(request, window=4096, count=COUNTERS["gpt-4o"].count, prompts=load_prompts("en"))
-    assert made.choice.mode is Mode.COMPACT
+    made = plan_turn(request, Limits(4096, COUNTERS["gpt-4o"].count, load_prompts("en")))
+    assert made.choice.mode is Mode.TREE_SUMMARIZE
     assert len(made.evidence) == len(request.evidence)
     assert "in_groups" in [item.reason for item in made.budget.dropped if item.kind == "evidence"]
 
@@ -133,7 +134,7 @@ async def test_every_prompt_of_compact_fits_the_window_with_its_draft(window: in
     request = TurnRequest(
         question="Summarize the rules. 总结规定。", evidence=corpus(language, 12, 60), requested=Mode.COMPACT
     )
-    made = plan_turn(request, window=window, count=counter.count, prompts=load_prompts(language))
+    made = plan_turn(request, Limits(window, counter.count, load_prompts(language)))
     model = ScriptedModel(lambda call: " word" * call.sampling.max_tokens, counter=counter, window=window, piece=4000)
     job = Job(
         question=request.question,

@@ -42,9 +42,21 @@ class NoWords(MemoryIndex):
     """An index whose word side finds nothing."""
 
     async def search_words(
-        self, terms: Sequence[str], caller: Caller, collections: frozenset[str] | None, limit: int
+        self,
+        terms: Sequence[str],
+        caller: Caller,
+        collections: frozenset[str] | None,
+        limit: int,
+        also: Sequence[int] = (),
     ) -> list[Hit]:
         return []
+
+
+class Resized(HashingEmbedder):
+    """An embedder whose vectors have another length than those that are stored under its name."""
+
+    async def embed_query(self, text: str) -> Vectors:
+        return np.ones(7, dtype=np.float32)
 
 
 async def filled(embedder: HashingEmbedder | None, index: MemoryIndex | None = None) -> MemoryIndex:
@@ -59,7 +71,7 @@ async def documents(retriever: HybridRetriever, *queries: str) -> list[str]:
     return [item.source.document for item in await retriever.search(queries, BOB)]
 
 
-@pytest.mark.parametrize("embedder", [None, HashingEmbedder(), Broken()])
+@pytest.mark.parametrize("embedder", [None, HashingEmbedder(), Broken(), Resized()])
 @pytest.mark.parametrize(
     ("question", "document"), [("how much annual leave", "d0"), ("合同工有年假吗？", "d4"), ("VPN怎么连接", "d5")]
 )

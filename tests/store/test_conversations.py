@@ -18,7 +18,7 @@ from assistant.core.turn import TurnMessage
 from assistant.errors import BadInput, Busy, IdempotencyMismatch, NotFound
 from assistant.interfaces import BegunTurn, Feedback
 from assistant.store import Store
-from assistant.store.conversations import PAST_TURNS
+from assistant.store.remembering import PAST_TURNS
 from assistant.store.tables import feedback
 from tests.store.filling import (
     ANN,
@@ -217,7 +217,9 @@ async def test_history_is_the_last_finished_turns_oldest_first(store: Store) -> 
     assert [past.turn for past in history] == [f"t{number:02}" for number in range(2, PAST_TURNS + 2)]
     last = history[-1]
     assert (last.question, last.standalone, last.answer) == ("How many days?", "How many days?", "20 days.")
-    assert last.evidence == (evidence[0].id,)
+    assert last.number == PAST_TURNS + 3
+    source = evidence[0].source
+    assert [(place.document, place.version) for place in last.cited] == [(source.document, source.number)]
 
 
 async def test_citation_numbers_stay_in_the_conversation(store: Store) -> None:

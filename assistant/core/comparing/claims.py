@@ -175,7 +175,8 @@ def read(text: str, reference: date | None = None) -> Reading:
     often = frequencies(plain, taken)
     counted = often + quantities(plain, taken + [quantity.span for quantity in often])
     tokens += [Token(f"={q.key}", TokenKind.QUANTITY, q.span.start, q.span.end, quantity=q) for q in counted]
-    tokens += _words(plain, tokens)
+    cues = [quantity.cue for quantity in counted if quantity.cue is not None]
+    tokens += _words(plain, [*taken, *cues, *(quantity.span for quantity in counted)])
     tokens.sort(key=lambda token: (token.start, token.end))
     return Reading(
         text=plain,
@@ -213,11 +214,11 @@ def _names(text: str, taken: list[Span]) -> list[Token]:
     ]
 
 
-def _words(text: str, found: list[Token]) -> Iterable[Token]:
-    """Modal expressions, words and stop words of what is left when values and names are taken out."""
+def _words(text: str, found: list[Span]) -> Iterable[Token]:
+    """Modal expressions, words and stop words of what is left when values, names and words of bounds are taken out."""
     plain = text
-    for token in found:
-        plain = plain[: token.start] + "\0" * (token.end - token.start) + plain[token.end :]
+    for span in found:
+        plain = plain[: span.start] + "\0" * len(span) + plain[span.end :]
     matches = list(_TOKEN.finditer(plain))
     words = [match.group().lower().replace("’", "'").replace(_PAD, "") for match in matches]
     place = 0

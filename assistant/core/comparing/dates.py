@@ -14,7 +14,8 @@ from enum import StrEnum
 from typing import Final
 
 from assistant.core.comparing.date_patterns import HAN_WEEKDAYS, MONTHS, WEEKDAYS, possible_patterns
-from assistant.core.comparing.quantities import Quantity, quantities, read_number
+from assistant.core.comparing.numerals import read_number
+from assistant.core.comparing.quantities import Quantity, quantities
 from assistant.core.comparing.units import Dimension
 from assistant.core.text import Span
 

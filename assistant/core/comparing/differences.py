@@ -14,10 +14,11 @@ from typing import Final, NamedTuple
 
 from rapidfuzz.distance import Indel
 
+from assistant.core.comparing.bounds import LOWER, UPPER
 from assistant.core.comparing.claims import Reading, Token, TokenKind, content
 from assistant.core.comparing.dates import Moment, MomentKind
 from assistant.core.comparing.modality import Modality, exclusive, opposite
-from assistant.core.comparing.quantities import Bound, Quantity, comparable, same_amount
+from assistant.core.comparing.quantities import comparable, excludes, same_amount
 from assistant.core.comparing.units import Dimension
 from assistant.core.comparing.wording import is_thing, same_phrase
 from assistant.core.text import stem
@@ -100,14 +101,24 @@ def align(one: Reading, other: Reading) -> tuple[float, list[Segment]]:
 
 
 def _opposed(same: Sequence[Token], other: Sequence[Token]) -> list[Segment]:
-    pairs = zip(same, other, strict=True)
-    return [Segment((a,), (b,)) for a, b in pairs if a.quantity and b.quantity and _opposite(a.quantity, b.quantity)]
+    """Places where both sides have the same words and mean another value: opposite limits, other days of a "last month"."""
+    return [Segment((a,), (b,)) for a, b in zip(same, other, strict=True) if _limits(a, b) or _other_days(a, b)]
 
 
-def _opposite(one: Quantity, other: Quantity) -> bool:
-    """Whether one number is a lower limit on one side and an upper limit on the other."""
-    lower, upper = {Bound.AT_LEAST, Bound.MORE_THAN}, {Bound.AT_MOST, Bound.LESS_THAN}
-    return (one.bound in lower and other.bound in upper) or (one.bound in upper and other.bound in lower)
+def _limits(one: Token, other: Token) -> bool:
+    """Whether one amount is a lower limit on one side and an upper limit on the other, with no room between them."""
+    if one.quantity is None or other.quantity is None or one.quantity.bound == other.quantity.bound:
+        return False
+    bounds = LOWER | UPPER
+    limits = one.quantity.bound in bounds and other.quantity.bound in bounds
+    return limits and same_sort(one, other) and excludes(one.quantity, other.quantity)
+
+
+def _other_days(one: Token, other: Token) -> bool:
+    """Whether the same words ("last month") mean days apart in the two documents."""
+    if one.moment is None or other.moment is None or not one.moment.written:
+        return False
+    return one.moment.start is not None and other.moment.start is not None and not same_value(one, other)
 
 
 def _weighs(token: Token) -> bool:
@@ -154,15 +165,21 @@ def _values(one: Reading, other: Reading, segment: Segment, *, tight: bool) -> l
         if partner is None:
             continue
         rest.remove(partner)
-        bounds = token.quantity and partner.quantity and _opposite(token.quantity, partner.quantity)
-        if bounds or not same_value(token, partner):
-            found.append(_value_difference(one, other, token, partner, bounds=bool(bounds)))
+        if differ(token, partner):
+            found.append(_value_difference(one, other, token, partner))
     return found
 
 
-def _value_difference(one: Reading, other: Reading, token: Token, partner: Token, *, bounds: bool) -> Difference:
+def differ(one: Token, other: Token) -> bool:
+    """Whether two values of one sort cannot both be stated of one thing."""
+    if one.quantity and other.quantity:
+        return excludes(one.quantity, other.quantity)
+    return not same_value(one, other)
+
+
+def _value_difference(one: Reading, other: Reading, token: Token, partner: Token) -> Difference:
     found = _difference(value_kind(token), one, other, [token], [partner])
-    if not bounds or token.quantity is None or partner.quantity is None:
+    if token.quantity is None or partner.quantity is None or not _limits(token, partner):
         return found
     left, right = (q.bound.replace("_", " ") for q in (token.quantity, partner.quantity))
     return replace(found, one=f"{left} {found.one}", other=f"{right} {found.other}")

@@ -9,22 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Final
 
+from assistant.core.comparing.bounds import LOWER, UPPER, Bound, bound_at
+from assistant.core.comparing.numerals import HAN_DIGITS, read_han, read_number
 from assistant.core.comparing.units import CURRENCIES, MAGNITUDES, NUMBER_WORDS, ORDINAL_WORDS, TENS, UNITS, Dimension
 from assistant.core.text import CJK, Span, stem
-
-
-class Bound(StrEnum):
-    """How the number limits what is meant."""
-
-    EXACT = "exact"
-    ABOUT = "about"
-    AT_LEAST = "at_least"
-    AT_MOST = "at_most"
-    MORE_THAN = "more_than"
-    LESS_THAN = "less_than"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +22,7 @@ class Quantity:
     """One quantity of a text: `low` and `high` are in the base unit of the dimension and differ only in a range.
 
     Base units are in `units` (seconds for durations; the currency itself for money; 1 for counts, where `unit` is the
-    stem of the noun that is counted, or empty).
+    stem of the noun that is counted, or empty). `cue` is where the words of the bound stand.
     """
 
     span: Span
@@ -41,6 +31,7 @@ class Quantity:
     dimension: Dimension
     unit: str = ""
     bound: Bound = Bound.EXACT
+    cue: Span | None = None
 
     @property
     def key(self) -> str:
@@ -52,8 +43,9 @@ class Quantity:
 _DIGIT: Final = re.compile(r"\d")
 _LATIN: Final = re.compile("[a-z]+")
 _HAN_NUMERAL: Final = re.compile("[零〇一二两三四五六七八九十百千万亿半]")
+_TIME: Final = "second|minute|hour|day|week|fortnight|month|quarter|year"
 _NUMBER_WORDS: Final = frozenset(
-    [*NUMBER_WORDS, *TENS, *ORDINAL_WORDS, "hundred", "thousand", "million", "billion", "half"]
+    [*NUMBER_WORDS, *TENS, *ORDINAL_WORDS, "hundred", "thousand", "million", "billion", "half", *_TIME.split("|")]
 )
 _WORD: Final = "|".join(sorted([*NUMBER_WORDS, *TENS, "hundred", "thousand", "million", "billion"], key=len)[::-1])
 _DIGITS: Final = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
@@ -61,52 +53,45 @@ _ENGLISH: Final = (
     rf"(?:an?\s+(?=(?:hundred|thousand|million|dozen)\b))?(?:{_WORD})"
     rf"(?:[\s-]+(?:{_WORD})|(?:(?<=hundred)|(?<=thousand))\s+and\s+(?:{_WORD}))*\b"
 )
-_HAN: Final = "零〇一二两三四五六七八九十百千万亿"
 _SYMBOL: Final = r"US\$|[$€£¥￥]"
 _CODE: Final = r"USD|EUR|GBP|CNY|RMB|JPY|CHF|CAD|AUD|HKD"
 _MAGNITUDE: Final = r"(?:\s?(?:thousand|million|billion|trillion|bn)\b|(?:[KMB]|k|mm?)(?![A-Za-z])|\s?[百千万亿]+)"
-_NUMBER: Final = rf"(?:{_DIGITS})|\b(?:{_ENGLISH})|[{_HAN}]+"
+_NUMBER: Final = rf"(?:{_DIGITS})|\b(?:{_ENGLISH})|[{HAN_DIGITS}]+"
 _RANGE_MARK: Final = r"\s?[-–—~～至到]\s?|\s+(?:to|and|or)\s+"
 _UNIT_WORDS: Final = "|".join(re.escape(unit) for unit in sorted(UNITS, key=len, reverse=True))
+# "A week" is one week after these words; elsewhere it may tell a rate ("$45 a day") or a frequency.
+_BEFORE_ARTICLE: Final = "|".join(
+    rf"(?<=\b{word}\s)" for word in "within for after than least most about last lasts take takes under over".split()
+)
+_ARTICLE: Final = (
+    rf"(?:{_BEFORE_ARTICLE})an?\s+(?:full\s+|whole\s+)?"
+    rf"|\ban?\s+(?:full|whole)\s+|\ban?\s+(?=(?:{_TIME})\s+and\s+a\s+half\b)"
+)
+_HALF_MORE: Final = r"\s+and\s+a\s+half\b"
+_FRACTION: Final = (
+    rf"\bhalf(?=\s+(?:of|the|your|our|their|all|its)\b)|一半|[一二两三四五六七八九]成(?=[的以左，。；、）)]|$)"
+    rf"|\b(?:an?|one|two|three|four)[\s-](?:third|quarter|fifth)s?(?=\s+of\b)"
+    rf"|[{HAN_DIGITS}]+分之[{HAN_DIGITS}]+"
+)
+_PARTS: Final = {"third": 3, "quarter": 4, "fifth": 5}
 _QUANTITY: Final = re.compile(
     rf"""
-    (?P<cnpercent>百分之(?P<cnvalue>[{_HAN}点半]+|{_DIGITS}))
-    | (?P<ordinal>\b\d+(?:st|nd|rd|th)\b | \b(?:{"|".join(ORDINAL_WORDS)})\b | 第(?:\d+|[{_HAN}]+))
-    | (?P<half>半个?(?=[年月天日周小]) | \bhalf(?:\s+an?)?\s+(?=hour|day|month|year))(?P<halfunit>{_UNIT_WORDS})
+    (?P<cnpercent>百分之(?P<cnvalue>[{HAN_DIGITS}点半]+|{_DIGITS}))
+    | (?P<fraction>{_FRACTION})
+    | (?P<article>{_ARTICLE})(?P<articleunit>{_TIME})\b(?P<articlehalf>{_HALF_MORE})?
+    | (?P<ordinal>\b\d+(?:st|nd|rd|th)\b | \b(?:{"|".join(ORDINAL_WORDS)})\b | 第(?:\d+|[{HAN_DIGITS}]+))
+    | (?P<half>半个?(?=[年月天日周小]) | \bhalf(?:\s+an?)?\s+(?=hour|day|week|month|year))(?P<halfunit>{_UNIT_WORDS})
     | (?<![A-Za-z0-9_.#/])
       (?:(?P<prefix>{_SYMBOL})\s?|(?P<code>{_CODE})\s?)?
-      (?P<low>{_NUMBER})(?P<lowmag>{_MAGNITUDE})?
+      (?P<low>{_NUMBER})(?P<lowmag>{_MAGNITUDE})?(?P<lowhalf>{_HALF_MORE}(?=\s+(?:{_TIME})s?\b))?
       (?:(?P<mark>{_RANGE_MARK})(?:{_SYMBOL})?(?P<high>{_NUMBER})(?P<highmag>{_MAGNITUDE})?)?
       (?P<plus>\s?\+)?
       (?:[\s-]?(?P<midhalf>个半)?(?P<unit>{_UNIT_WORDS})(?![A-Za-z])|\s?(?P<suffix>{_CODE})\b)?
-      (?P<halfmore>半)?
+      (?P<halfmore>半|{_HALF_MORE})?
     """,
-    re.VERBOSE | re.IGNORECASE,
-)
-_BEFORE: Final = re.compile(
-    r"""(?P<at_least>at\s+least|no(?:t)?\s+(?:less|fewer)\s+than|min(?:imum|\.)?(?:\s+of)?|>=|≥
-            |至少|不少于|不低于|最少|最低|起码|不小于)
-      | (?P<at_most>at\s+most|up\s+to|no(?:t)?\s+(?:more|greater|later|longer)\s+than|not\s+(?:to\s+)?exceed
-            |within|max(?:imum|\.)?(?:\s+of)?|<=|≤|最多|至多|不(?:得|能|可)?超过|不多于|不高于|不大于|最高|最长|上限)
-      | (?P<more_than>(?:more|greater|longer|larger|higher)\s+than|over|above|exceed(?:s|ed|ing)?|>
-            |超过|多于|大于|高于|超出|逾)
-      | (?P<less_than>(?:less|fewer|shorter|lower|smaller)\s+than|under|below|<|少于|低于|小于|不足|不到|未满)
-      | (?P<about>about|approximately|approx\.?|around|roughly|nearly|almost|circa|ca?\.|~|大约|大概|约|近)
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-_BEFORE_END: Final = re.compile(
-    rf"(?:(?<![A-Za-z])|(?<=[{CJK}]))(?:{_BEFORE.pattern})\s*(?:an?\s+|the\s+|为|是)?$", re.VERBOSE | re.IGNORECASE
-)
-_AFTER: Final = re.compile(
-    r"""\s*(?:(?P<at_least>or\s+(?:more|longer|above|greater|over)\b|and\s+(?:above|over|up)\b|(?:及|或)?以上|起步?(?!来))
-      | (?P<at_most>or\s+(?:less|fewer|below|under)\b|(?:及|或)?以[下内]|之内|封顶)
-      | (?P<about>or\s+so\b|左右|上下))""",
     re.VERBOSE | re.IGNORECASE,
 )
 _NEXT_NOUN: Final = re.compile(rf"[\s-]{{0,2}}(?:([A-Za-z]+(?:['’][a-z]+)?)|([{CJK}]{{1,2}}))")
-_HAN_VALUE: Final = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
-_HAN_SCALE: Final = {"十": 10, "百": 100, "千": 1000}
 _DAY: Final = 86400.0
 _ADVERBS: Final = {
     "hourly": 3600.0,
@@ -198,6 +183,22 @@ def comparable(one: Quantity, other: Quantity) -> bool:
     return one.dimension is not Dimension.MONEY or one.unit == other.unit
 
 
+def excludes(one: Quantity, other: Quantity) -> bool:
+    """Whether two amounts of one dimension cannot both be stated of one thing.
+
+    Limits of one direction have to be the same; a lower and an upper limit have to leave room between them; any other
+    amount has to lie within a limit or range. "More than 5" and "5" are loose ways to say the same.
+    """
+    if {one.bound, other.bound} <= LOWER or {one.bound, other.bound} <= UPPER:
+        return not same_amount(one, other)
+    if one.bound in LOWER | UPPER and other.bound in LOWER | UPPER:
+        lower, upper = (one, other) if one.bound in LOWER else (other, one)
+        return lower.low >= upper.high
+    if one.low < one.high and other.low < other.high:
+        return not same_amount(one, other)
+    return not compatible(one, other)
+
+
 def compatible(one: Quantity, other: Quantity) -> bool:
     """Whether one value can satisfy both, bounds included: "at least 3 days" and "5 days" can both hold."""
     if same_amount(one, other):
@@ -207,9 +208,9 @@ def compatible(one: Quantity, other: Quantity) -> bool:
 
 
 def _interval(quantity: Quantity) -> tuple[float, float]:
-    if quantity.bound in (Bound.AT_LEAST, Bound.MORE_THAN):
+    if quantity.bound in LOWER:
         return quantity.low, float("inf")
-    if quantity.bound in (Bound.AT_MOST, Bound.LESS_THAN):
+    if quantity.bound in UPPER:
         return float("-inf"), quantity.high
     slack = 0.05 if quantity.bound is Bound.ABOUT else 0.0
     return quantity.low * (1 - slack), quantity.high * (1 + slack)
@@ -225,9 +226,12 @@ def _quantity(match: re.Match[str], text: str) -> Quantity | None:
         return _bounded(Quantity(span, *_twice(read_number(match["cnvalue"])), Dimension.PERCENT, "%"), text)
     if match["ordinal"]:
         return Quantity(span, *_twice(_ordinal(match["ordinal"])), Dimension.ORDINAL)
-    if match["half"]:
-        dimension, unit, factor = UNITS[match["halfunit"].lower()]
-        return _bounded(Quantity(span, *_twice(0.5 * factor), dimension, unit), text)
+    if match["fraction"]:
+        return _bounded(Quantity(span, *_twice(_fraction(match["fraction"])), Dimension.PERCENT, "part"), text)
+    if match["half"] or match["article"]:
+        dimension, unit, factor = UNITS[(match["halfunit"] or match["articleunit"]).lower()]
+        count = 0.5 if match["half"] else 1.5 if match["articlehalf"] else 1.0
+        return _bounded(Quantity(span, *_twice(count * factor), dimension, unit), text)
     return _plain(match, text)
 
 
@@ -244,7 +248,8 @@ def _plain(match: re.Match[str], text: str) -> Quantity | None:
         if high <= low or (match["mark"].strip() in ("and", "or") and not _joined(match, text)):
             end, high, unit = match.start("mark"), low, unit if _shared(match) else None
     dimension, name, factor = unit or (Dimension.COUNT, _noun(text, end), 1.0)
-    extra = 0.5 * factor if (match["halfmore"] or match["midhalf"]) and unit and high == low else 0.0
+    half = match["halfmore"] or match["midhalf"] or match["lowhalf"]
+    extra = 0.5 * factor if half and unit and high == low else 0.0
     bound = Bound.AT_LEAST if match["plus"] and end == match.end() else Bound.EXACT
     span = Span(match.start(), end)
     return _bounded(Quantity(span, low * factor + extra, high * factor + extra, dimension, name, bound), text)
@@ -276,7 +281,7 @@ def _is_number(written: str, match: re.Match[str], text: str, unit: tuple[Dimens
     after = text[match.end() : match.end() + 1]
     if written[0].isdigit():
         return not (after.isascii() and (after.isalnum() or after == "_")) or bool(unit)
-    if written[0] in _HAN:
+    if written[0] in HAN_DIGITS:
         return bool(unit) or after in _MEASURE or (len(written) >= _MIN_HAN and written not in ("千万", "万一", "万万"))
     return True
 
@@ -284,12 +289,8 @@ def _is_number(written: str, match: re.Match[str], text: str, unit: tuple[Dimens
 def _bounded(quantity: Quantity, text: str) -> Quantity:
     if quantity.bound is not Bound.EXACT:
         return quantity
-    start, end = quantity.span.start, quantity.span.end
-    before = _BEFORE_END.search(text, max(0, start - 24), start)
-    found = before or _AFTER.match(text, end)
-    if found is None or found.lastgroup is None:
-        return quantity
-    return replace(quantity, bound=Bound(found.lastgroup))
+    found = bound_at(text, quantity.span.start, quantity.span.end)
+    return quantity if found is None else replace(quantity, bound=found[0], cue=found[1])
 
 
 def _noun(text: str, end: int) -> str:
@@ -307,7 +308,21 @@ def _magnitude(written: str | None) -> float:
     if not written:
         return 1.0
     name = written.strip().lower()
-    return MAGNITUDES[name] if name in MAGNITUDES else _han(name)
+    return MAGNITUDES[name] if name in MAGNITUDES else read_han(name)
+
+
+def _fraction(written: str) -> float:
+    """A part of a whole in percent: "half", "two thirds", "八成", "三分之一"."""
+    lowered = written.lower()
+    if lowered in ("half", "一半"):
+        return 50.0
+    if lowered[-1] == "成":
+        return 10 * read_han(lowered[:-1])
+    if "分之" in lowered:
+        whole, part = (read_han(number) for number in lowered.split("分之"))
+        return 100 * part / whole if whole else 0.0
+    count, name = re.split(r"[\s-]", lowered, maxsplit=1)
+    return 100 * NUMBER_WORDS.get(count, 1) / _PARTS[name.removesuffix("s")]
 
 
 def _ordinal(written: str) -> float:
@@ -317,45 +332,3 @@ def _ordinal(written: str) -> float:
     if lowered[0] == "第":
         return read_number(lowered[1:])
     return float(lowered[:-2])
-
-
-def read_number(written: str) -> float:
-    """The value of a number in digits, English words or Chinese numerals."""
-    if written[0].isdigit():
-        return float(written.replace(",", ""))
-    if written[0] in _HAN or written[0] in "点半":
-        return _han(written)
-    return _english(written)
-
-
-def _english(written: str) -> float:
-    total = current = 0.0
-    for word in re.findall(r"[a-z]+", written.lower()):
-        if word in NUMBER_WORDS or word in TENS:
-            current += NUMBER_WORDS.get(word, 0) + TENS.get(word, 0)
-        elif word == "hundred":
-            current = (current or 1) * 100
-        elif word in MAGNITUDES:
-            total += (current or 1) * MAGNITUDES[word]
-            current = 0.0
-    return total + current
-
-
-def _han(written: str) -> float:
-    whole, _, decimals = written.partition("点")
-    total = section = digit = 0.0
-    seen_scale = False
-    for char in whole:
-        if char in _HAN_VALUE:
-            digit = digit * 10 + _HAN_VALUE[char] if not seen_scale and digit else float(_HAN_VALUE[char])
-        elif char in _HAN_SCALE:
-            section += (digit or 1) * _HAN_SCALE[char]
-            digit, seen_scale = 0.0, True
-        elif char in "万亿":
-            total = (total + section + digit or 1) * (1e4 if char == "万" else 1e8)
-            section = digit = 0.0
-            seen_scale = True
-    value = total + section + digit
-    for place, char in enumerate(decimals, start=1):
-        value += _HAN_VALUE.get(char, 0) / 10**place
-    return value

@@ -75,6 +75,7 @@ _TABLE: Final[tuple[tuple[Dimension, str, float, str], ...]] = (
         _WORKING_DAYS,
     ),
     (Dimension.DURATION, "week", _DAY * 7, "weeks|week|wks|wk|个星期|星期|个礼拜|礼拜|周"),
+    (Dimension.DURATION, "fortnight", _DAY * 14, "fortnights|fortnight"),
     (Dimension.DURATION, "month", _DAY * 30.436875, "months|month|mos|个月|月"),
     (Dimension.DURATION, "quarter", _DAY * 91.310625, "quarters|quarter|个季度|季度"),
     (Dimension.DURATION, "year", _DAY * 365.2425, "years|year|yrs|yr|周年|年"),

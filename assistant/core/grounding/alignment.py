@@ -1,174 +1,39 @@
 """Alignment: find the sentences of the evidence that a sentence of the answer rests on.
 
-Matching is lexical: stems for English, character pairs for Chinese, weighed by inverse document frequency over the
-evidence shown (Sparck Jones 1972), with a bonus for words that stand close together on both sides. The evidence is
-indexed once (an inverted file), so the cost grows with the number of matching words, not with the product of the sizes.
+Matching is lexical: stems for English, words for Chinese, weighed by how rare they are in the evidence shown. Which
+sentence it is, is decided by the words it holds and whether they stand close together on both sides; which piece of
+evidence, by that and by BM25 over the pieces, since an answer often sums up a passage rather than one sentence of it.
+The evidence is indexed once, so the cost grows with the matching words, not with the product of the sizes.
 """
 
 from __future__ import annotations
 
-import math
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import pairwise
 from typing import Final
 
-from assistant.core.evidence import Evidence
-from assistant.core.text import CJK, Span, clean_for_display, sentences, terms
+from assistant.core.grounding.indexing import EvidenceIndex
+from assistant.core.grounding.reading import match_terms
 
-LONGEST_UNIT: Final = 600
-"""A sentence of the evidence of more characters (a page without full stops) is cited in parts."""
-
-_CJK_FIRST: Final = re.compile(f"[{CJK}]")
 _NEAR: Final = 3
-_STEM_SHARED: Final = 5
-_MOST_OF_STEM: Final = 0.7
 _RELATED: Final = 0.5
 _CANDIDATES: Final = 8
 _MOST_SEEN: Final = 8
-_HOPEFUL: Final = 0.6
+_HOPEFUL: Final = 0.75
 Held = dict[str, tuple[float, str]]
 """Terms of a claim that a unit holds: each with its share, 1 or less for a related word, and that word."""
 _ORDER: Final = 0.3
-_PIECE: Final = 1.0
+_PIECE: Final = 2.0
+_WHOLE_PIECE: Final = 1.0
+_QUOTED: Final = 0.6
+_QUOTATION: Final = 3.0
 _TIE: Final = 0.02
 _WORTH_WIDER: Final = 0.08
 _WORTH_MORE: Final = 0.15
 _MOST_PLACES: Final = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """A sentence of the evidence: `piece` is the place of its evidence, `part` numbers the kept part it stands in."""
-
-    piece: int
-    part: int
-    span: Span
-    text: str
-    terms: tuple[str, ...]
-    places: Mapping[str, tuple[int, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class EvidenceIndex:
-    """The evidence of one turn, cut into units and indexed by term; build it with `index_evidence`."""
-
-    evidence: tuple[Evidence, ...]
-    units: tuple[Unit, ...]
-    postings: Mapping[str, tuple[int, ...]]
-    holders: Mapping[str, frozenset[int]]
-    families: Mapping[str, tuple[str, ...]]
-    known: dict[str, tuple[str, ...]] = field(default_factory=dict)
-
-    def weight(self, term: str) -> float:
-        """1 for a word of every unit, up to 2 for a rare or unseen one; numbers count half as much again."""
-        seen = len(self.postings.get(term, ()))
-        rarity = math.log(1 + len(self.units) / (0.5 + seen)) / math.log(1 + 2 * len(self.units) + 1e-9)
-        return (1 + rarity) * (1.5 if term[0].isdigit() else 1.0)
-
-    def related(self, term: str) -> tuple[str, ...]:
-        """Other words of the evidence that share the stem's first letters ("employe", "employ")."""
-        if term not in self.known:
-            self.known[term] = tuple(
-                other for other in self.families.get(term[:_STEM_SHARED], ()) if _akin(term, other)
-            )
-        return self.known[term]
-
-
-def match_terms(text: str) -> list[str]:
-    """The terms of a text for matching, in order: content words (stemmed), numbers without commas."""
-    return [term.replace(",", "") if term[0].isdigit() else term for term in terms(text)]
-
-
-def _family_keys(term: str) -> Iterable[str]:
-    """Under what a term is found as a relative of another: its first letters, or each pair of Chinese characters."""
-    if _CJK_FIRST.match(term):
-        return (term[at : at + 2] for at in range(len(term) - 1))
-    return (term[:_STEM_SHARED],) if len(term) >= _STEM_SHARED and term[0].isalpha() else ()
-
-
-def _akin(one: str, other: str) -> bool:
-    """Whether two terms are forms of one word: most of the stem in common, or one Chinese word inside the other."""
-    if one == other:
-        return False
-    if _CJK_FIRST.match(one):
-        return one in other or other in one
-    enough = math.ceil(_MOST_OF_STEM * max(len(one), len(other)))
-    return one[:enough] == other[:enough] and min(len(one), len(other)) >= enough
-
-
-def index_evidence(evidence: Sequence[Evidence]) -> EvidenceIndex:
-    """Cut the kept parts of the evidence into units and index them; hidden text (comments, scripts) is left out."""
-    units: list[Unit] = []
-    for piece, item in enumerate(evidence):
-        for part, kept in enumerate(item.kept):
-            units.extend(_units(item, piece, part, kept))
-    postings: defaultdict[str, list[int]] = defaultdict(list)
-    holders: defaultdict[str, set[int]] = defaultdict(set)
-    for at, unit in enumerate(units):
-        for term in unit.places:
-            postings[term].append(at)
-            holders[term].add(unit.piece)
-    for piece, item in enumerate(evidence):
-        for term in match_terms(f"{item.source.title} {item.section}"):
-            holders[term].add(piece)
-    families: defaultdict[str, list[str]] = defaultdict(list)
-    for term in postings:
-        for key in _family_keys(term):
-            families[key].append(term)
-    return EvidenceIndex(
-        tuple(evidence),
-        tuple(units),
-        {term: tuple(places) for term, places in postings.items()},
-        {term: frozenset(pieces) for term, pieces in holders.items()},
-        {key: tuple(members) for key, members in families.items()},
-    )
-
-
-def _units(item: Evidence, piece: int, part: int, kept: Span) -> list[Unit]:
-    stored = item.quote(kept)
-    shown = clean_for_display(stored)
-    plain = shown == stored
-    found: list[Unit] = []
-    for span in sentences(stored):
-        for cut in _cuts(stored, span):
-            text = stored[cut.start : cut.end] if plain else clean_for_display(stored[cut.start : cut.end])
-            found_terms = tuple(match_terms(text)) if plain or text in shown else ()
-            if found_terms:
-                found.append(Unit(piece, part, cut.shift(kept.start), text, found_terms, _places(found_terms)))
-    return found
-
-
-def _cuts(text: str, span: Span) -> list[Span]:
-    """The span itself, or parts of it that end at white space or a mark, none much longer than the longest unit."""
-    cuts: list[Span] = []
-    start = span.start
-    while span.end - start > LONGEST_UNIT:
-        window = text[start + LONGEST_UNIT // 2 : start + LONGEST_UNIT]
-        gap = max(window.rfind(mark) for mark in (" ", "\t", ";", "；", ",", "，", "、", "|"))
-        end = start + LONGEST_UNIT // 2 + gap + 1 if gap >= 0 else start + LONGEST_UNIT
-        cuts.append(_trimmed(text, start, end))
-        start = end
-    cuts.append(_trimmed(text, start, span.end))
-    return cuts
-
-
-def _trimmed(text: str, start: int, end: int) -> Span:
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return Span(start, end)
-
-
-def _places(found: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    places: dict[str, tuple[int, ...]] = {}
-    for at, term in enumerate(found):
-        places[term] = (*places[term], at) if term in places else (at,)
-    return places
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,28 +96,36 @@ class _Search:
         self._held: dict[int, Held] = {}
         self._near: dict[int, frozenset[int]] = {}
         self._by_unit: defaultdict[int, float] = defaultdict(float)
-        self._by_piece: defaultdict[int, float] = defaultdict(float)
         for term, weight in self._weights.items():
             self._count(term, weight)
         for unit in avoided:
             self._by_unit.pop(unit, None)
+        self._meant = self._pieces_meant()
 
     def _count(self, term: str, weight: float) -> None:
         index = self._index
         for unit in index.postings.get(term, ()):
             self._by_unit[unit] += weight
-        for piece in index.holders.get(term, ()):
-            self._by_piece[piece] += weight
         for other in index.related(term):
             for unit in index.postings[other]:
                 if term not in index.units[unit].places:
                     self._by_unit[unit] += weight * _RELATED
 
+    def _pieces_meant(self) -> dict[int, float]:
+        """How far the words of the claim tell that a piece of evidence is meant, 0 to the weight of a whole piece."""
+        told = [self._index.tells(term) for term in self._weights]
+        total = sum(each.weight for each in told)
+        taken: defaultdict[int, float] = defaultdict(float)
+        for each in told:
+            for piece, share in each.pieces.items():
+                taken[piece] += share
+        return {piece: _PIECE * min(_WHOLE_PIECE, share / total) for piece, share in taken.items()}
+
     def run(self) -> Grounding:
         places = self._candidates()
         if not places:
             return Grounding(self._terms, (), 0.0, 0.0, self._absent())
-        best = max(places, key=lambda place: (self._rank(place), -place.first))
+        best = self._best(places)
         chosen, held = [best], self._union(best)
         while len(chosen) < _MOST_PLACES and (more := self._complement(held)) is not None:
             held = _merge(held, self._union(more))
@@ -260,15 +133,16 @@ class _Search:
         return Grounding(self._terms, tuple(chosen), self._coverage(held), self._order(chosen), self._absent())
 
     def _candidates(self) -> list[Place]:
-        """The best single units and, where a neighbour adds enough, the pairs they form with it."""
-        worth = {unit: held + _PIECE * self._by_piece[self._piece(unit)] for unit, held in self._by_unit.items()}
+        """The best single units by their words and what these tell about the piece, and the best by words alone."""
+        words = self._by_unit
+        worth = {unit: held / self._total + self._meant[self._piece(unit)] for unit, held in words.items()}
         best = nsmallest(_CANDIDATES, worth, key=lambda unit: (-worth[unit], unit))
-        return [
-            self._widened(Place(at, at, at, self._fit(at, at))) for at in best if worth[at] >= worth[best[0]] * _HOPEFUL
-        ]
+        hopeful = [unit for unit in best if worth[unit] >= worth[best[0]] * _HOPEFUL]
+        quoted = min(words, key=lambda unit: (-words[unit], unit), default=None)
+        return [Place(at, at, at, self._fit(at, at)) for at in dict.fromkeys([*hopeful, quoted]) if at is not None]
 
     def _widened(self, alone: Place) -> Place:
-        """The place with the neighbour that adds enough to the better of the two; a weaker start is left alone."""
+        """The unit with the neighbour that adds enough to the better of the two; a weaker start is left alone."""
         best, gain = alone, _WORTH_WIDER
         mine = self._coverage(self._holds(alone.anchor))
         for first, last in ((alone.first - 1, alone.first), (alone.first, alone.first + 1)):
@@ -332,9 +206,20 @@ class _Search:
         place = Place(first, last, first, 0.0)
         return (self._coverage(self._union(place)) + _ORDER * self._order([place])) / (1 + _ORDER)
 
+    def _best(self, alone: Sequence[Place]) -> Place:
+        """Of the piece of evidence that is meant, the place that fits best; the first of equals."""
+        meant = self._piece(max(alone, key=lambda place: (self._rank(place), -place.first)).anchor)
+        places = [self._widened(place) for place in alone if self._piece(place.anchor) == meant]
+        return max(places, key=lambda place: (place.fit, -place.first))
+
     def _rank(self, place: Place) -> float:
-        piece = self._piece(place.first)
-        return place.fit + _PIECE * self._by_piece[piece] / self._total + (_TIE if piece in self._favoured else 0.0)
+        """How much speaks for the piece a unit stands in: the unit, the piece as a whole, a near quotation.
+
+        The last keeps a sentence that was taken over word for word ahead of any piece on the same topic.
+        """
+        piece = self._piece(place.anchor)
+        quoted = _QUOTATION * max(0.0, place.fit - _QUOTED)
+        return place.fit + self._meant[piece] + quoted + (_TIE if piece in self._favoured else 0.0)
 
     def _order(self, places: Sequence[Place]) -> float:
         """The share of neighbouring terms of the claim that stand near each other in one of the units."""
@@ -359,7 +244,7 @@ class _Search:
 
     def _absent(self) -> tuple[str, ...]:
         index = self._index
-        return tuple(term for term in self._weights if term not in index.holders and not index.related(term))
+        return tuple(term for term in self._weights if not index.holds(term) and not index.related(term))
 
 
 def _are_near(one: Sequence[int], other: Sequence[int]) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from assistant.core.grounding.alignment import match_terms
+from assistant.core.grounding.reading import match_terms
 from assistant.core.text import CJK
 
 _DENIAL: Final = re.compile(

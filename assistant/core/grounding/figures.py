@@ -12,7 +12,7 @@ from typing import Final
 from assistant.core.comparing.dates import Moment, MomentKind, moments
 from assistant.core.comparing.quantities import Quantity, comparable, compatible, quantities, same_amount
 from assistant.core.comparing.units import Dimension
-from assistant.core.grounding.alignment import match_terms
+from assistant.core.grounding.reading import match_terms
 
 Figure = Quantity | Moment
 

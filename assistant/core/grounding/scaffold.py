@@ -9,7 +9,8 @@ _SOURCE: Final = r"""(?:passages?|documents?|sources?|evidences?|excerpts?|conte
     |materials?|information|snippets?|search\sresults?)"""
 _GIVEN: Final = r"""(?:(?:the|this|these|those|that|any|all|both|of|given|provided|available|supplied|retrieved|above
     |following|cited|existing|limited|your)\s){0,4}"""
-_ONES: Final = r"(?:\s\#?\d+(?:(?:,|\sand|\s&|,\sand)\s\d+)*)"
+_ONE: Final = r"(?:\[\d+\]|\(\d+\)|\#?\d+)"
+_ONES: Final = rf"(?:\s(?:(?:id|no\.?|number)\s)?{_ONE}(?:(?:,|\sand|\s&|,\sand)\s{_ONE})*)"
 _SAY: Final = r"""(?:states?|stated|mentions?|mentioned|notes?|noted|says?|said|suggests?|suggested|explains?|explained
     |indicates?|indicated|describes?|described|reports?|reported|highlights?|highlighted|provides?|provided|discussed
     |outlined)"""
@@ -71,8 +72,9 @@ REFUSAL: Final = re.compile(
     | \b(?:none\sof|no)\s{_GIVEN}{_SOURCE}\s(?:\w+\s){{0,2}}
         (?:mentions?|provides?|contains?|answers?|says?|states?|gives?)\b
     | \b(?:it|they|which|this|that)\s{_NOT}\s(?:\w+\s){{0,2}}
-        (?:(?:mention|specify|state|explain|say|indicate|discuss|address)\b
+        (?:(?:mention|specify|state|say)\b
         |(?:provide|give|contain|offer|include)\s(?:\w+\s){{0,2}}{_KNOWLEDGE}\b)
+    | (?:^\W*(?:\w+,?\s)?|\bbut\s)(?:it|they|this|that)\s{_NOT}\s(?:\w+\s){{0,2}}(?:explain|indicate|discuss|address)\b
     | \b(?:is|are|was|were)\snot\s(?:\w+\s){{0,2}}(?:mentioned|specified|stated)\b
     | \bno\s(?:\w+\s)?{_KNOWLEDGE}\s(?:(?:is|was|are|were)\s)?(?:(?:available|provided|given|found)\s)?
         (?:of|about|on|regarding|in\s{_GIVEN}{_SOURCE})\b

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from assistant.core.evidence import Evidence
-from assistant.core.grounding.alignment import EvidenceIndex, Unit, index_evidence
 from assistant.core.grounding.demands import ASKING, DEMANDS, NAMES, WANTED
+from assistant.core.grounding.indexing import EvidenceIndex, Unit, index_evidence
 from assistant.core.text import CJK, Span, terms
 
 _CHINESE: Final = re.compile(f"[{CJK}]")
@@ -52,7 +52,7 @@ def rank_sentences(question: str, evidence: Sequence[Evidence]) -> list[ScoredSe
 
 def _sentence_scores(question: str, index: EvidenceIndex) -> list[float]:
     asked = _asked(question)
-    held = [_held(asked, unit, index) for unit in index.units]
+    held = _held(asked, index)
     headed = [_headed(asked, index, piece) for piece in range(len(index.evidence))]
     weights = {term: _rarity(sum(term in each for each in held), len(held)) for term in asked}
     total = sum(weights.values()) or 1.0
@@ -71,7 +71,7 @@ def _rarity(seen: int, of: int) -> float:
     return math.log(1 + of / (0.5 + seen))
 
 
-def _neighbours(held: Sequence[frozenset[str]], units: Sequence[Unit], at: int) -> frozenset[str]:
+def _neighbours(held: Sequence[set[str]], units: Sequence[Unit], at: int) -> frozenset[str]:
     """The terms of the sentences before and after, within one part of one piece of evidence."""
     around = (place for place in (at - 1, at + 1) if 0 <= place < len(units))
     here = units[at].piece, units[at].part
@@ -92,14 +92,19 @@ def _headed(asked: Sequence[str], index: EvidenceIndex, piece: int) -> frozenset
     return frozenset(term for term in asked if term in known or (_CHINESE.match(term) and term in heading))
 
 
-def _held(asked: Sequence[str], unit: Unit, index: EvidenceIndex) -> frozenset[str]:
-    """The terms of the question that a sentence holds; Chinese words are looked for as they stand, not cut anew."""
-    return frozenset(
-        term
-        for term in asked
-        if term in unit.places
-        or (term in unit.text if _CHINESE.match(term) else any(other in unit.places for other in index.related(term)))
-    )
+def _held(asked: Sequence[str], index: EvidenceIndex) -> list[set[str]]:
+    """The terms of the question that each unit holds; Chinese words are looked for as they stand, not cut anew."""
+    held: list[set[str]] = [set() for _ in index.units]
+    for term in asked:
+        for at in _holders(term, index):
+            held[at].add(term)
+    return held
+
+
+def _holders(term: str, index: EvidenceIndex) -> Iterable[int]:
+    if _CHINESE.match(term):
+        return (at for at, unit in enumerate(index.units) if term in unit.places or term in unit.text)
+    return (at for word in (term, *index.related(term)) for at in index.postings.get(word, ()))
 
 
 def answerability(question: str, evidence: Sequence[Evidence]) -> float:
@@ -120,15 +125,15 @@ def answerability(question: str, evidence: Sequence[Evidence]) -> float:
 
 def _topic(asked: Sequence[str], index: EvidenceIndex) -> float:
     """How far the evidence is about what the question is about, 0..1."""
-    held = [_held(asked, unit, index) for unit in index.units]
-    pieces = {unit.piece: _headed(asked, index, unit.piece) for unit in index.units}
+    held = _held(asked, index)
+    pieces = {piece: set(_headed(asked, index, piece)) for piece in {unit.piece for unit in index.units}}
     for unit, found in zip(index.units, held, strict=True):
         pieces[unit.piece] |= found
     best = sorted((len(found) / len(asked) for found in pieces.values()), reverse=True)[:_BEST_PIECES]
     return _COVERAGE * _mean(best) + (1 - _COVERAGE) * min(1.0, _FOCUS * _focus(asked, held, index))
 
 
-def _focus(asked: Sequence[str], held: Sequence[frozenset[str]], index: EvidenceIndex) -> float:
+def _focus(asked: Sequence[str], held: Sequence[set[str]], index: EvidenceIndex) -> float:
     """The share of the question's words in a sentence: the mean over each piece, then over the pieces."""
     shares: dict[int, list[float]] = {}
     for unit, found in zip(index.units, held, strict=True):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from assistant.core.grounding.alignment import EvidenceIndex, Grounding, Place
+from assistant.core.grounding.alignment import Grounding, Place
 from assistant.core.grounding.denial import denies
 from assistant.core.grounding.figures import Figures, figures, missing, rivals
+from assistant.core.grounding.indexing import EvidenceIndex
 
 SUPPORTED_FROM: Final = 0.45
 PARTIAL_FROM: Final = 0.25

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from assistant.core.modes import QuestionKind, question_kind
+from assistant.core.questions import QuestionKind, question_kind
 from assistant.core.stopwords import STOPWORDS
 from assistant.core.text import CJK, stem, words
 

@@ -11,7 +11,7 @@ from rapidfuzz import fuzz
 from assistant.core.conflicts import Claim, Conflict
 from assistant.core.evidence import Evidence
 from assistant.core.grounding.support import answerability
-from assistant.core.modes import QuestionKind
+from assistant.core.questions import QuestionKind
 from assistant.core.quoting.asking import Asked, take_apart
 from assistant.core.quoting.blocks import tidy
 from assistant.core.quoting.composition import compose, is_listed, same_list, with_company

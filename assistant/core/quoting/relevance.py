@@ -15,7 +15,7 @@ from typing import Final
 
 from rapidfuzz import fuzz
 
-from assistant.core.modes import QuestionKind
+from assistant.core.questions import QuestionKind
 from assistant.core.quoting.asking import Asked, matching_terms
 from assistant.core.quoting.blocks import BlockKind
 from assistant.core.quoting.quotable import Quotable, introduces
