@@ -14,9 +14,9 @@ from assistant.core.access import Caller
 from assistant.core.calls import ModelCall
 from assistant.core.conflicts import Conflict
 from assistant.core.events import TurnEvent, TurnPlanned
-from assistant.core.evidence import Authority, Evidence, Passage, Place
+from assistant.core.evidence import Authority, Evidence, Passage, Place, Region
 from assistant.core.history import Notes, PastTurn
-from assistant.core.messages import Message, ModelChunk
+from assistant.core.messages import Image, Message, ModelChunk
 from assistant.core.prompt import ModelRequest
 from assistant.core.text import Span
 from assistant.core.turn import TurnMessage
@@ -121,6 +121,18 @@ class ChunkDraft:
 
 
 @dataclass(frozen=True, slots=True)
+class ImageDraft:
+    """An image found in a document: bytes in a form that models take (PNG, JPEG, WebP, GIF), and the span of its caption."""
+
+    content: bytes
+    media_type: str
+    caption: str
+    span: Span
+    page: int | None = None
+    region: Region | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentDraft:
     """A document that was read in, ready to be stored as a new version.
 
@@ -140,6 +152,7 @@ class DocumentDraft:
     access: frozenset[str] = frozenset({"everyone"})
     family: str | None = None
     owner: str | None = None
+    images: tuple[ImageDraft, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +183,10 @@ class DocumentStore(Protocol):
 
     async def version_text(self, document: str, number: int) -> str:
         """The stored text of a version; NotFound when there is none."""
+        ...
+
+    async def images(self, caller: Caller, document: str, number: int, ids: Sequence[str]) -> dict[str, Image]:
+        """The images of a version by id, those that are there; none when the caller may not read the document."""
         ...
 
     async def chunks_without_vectors(self, embedder: str, limit: int) -> list[StoredChunk]:

@@ -58,6 +58,25 @@ class Place:
     span: Span
 
 
+Region = tuple[float, float, float, float]
+"""Left, top, right and bottom of a part of a page, as fractions of its width and height."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImageRef:
+    """An image of a document version: `id` is the sha256 of its bytes, `caption` the text that stands for it at `span`.
+
+    `region` is where it stands on `page`, None when the format does not say.
+    """
+
+    id: str
+    media_type: str
+    caption: str
+    span: Span
+    page: int | None = None
+    region: Region | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Passage:
     """A hit of a retriever: `text` is exactly the stored text of the version at `span`."""
@@ -69,6 +88,7 @@ class Passage:
     section: str = ""
     page: int | None = None
     score: float = 0.0
+    images: tuple[ImageRef, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +113,7 @@ class Evidence:
     conflicts: tuple[str, ...] = ()
     preferred: bool | None = None
     flags: tuple[str, ...] = ()
+    images: tuple[ImageRef, ...] = ()
 
     @property
     def text(self) -> str:
@@ -129,4 +150,5 @@ def admit(passage: Passage) -> Evidence:
         page=passage.page,
         score=passage.score,
         language=passage.source.language,
+        images=passage.images,
     )

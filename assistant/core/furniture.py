@@ -54,7 +54,8 @@ _PAGE_MARKS: Final = (
     r"(?:第\s?\d{1,4}\s?页)?\s?[,，/|]?\s?共\s?\d{1,4}\s?页(?:\s?[,，/|]?\s?第\s?\d{1,4}\s?页)?|第\s?\d{1,4}\s?页",
 )
 _LEGAL_MARKS: Final = (
-    r"(?:copyright\s{0,2})?(?:©|\(c\))\s?(?:copyright\s)?[^.!?。！？]{0,80}(?:\.\s?)?(?:all rights reserved\.?|版权所有|保留所有权利|保留一切权利)?[。.]?",
+    r"(?:(?:copyright\s{0,2})?©|copyright\s\(c\)|\(c\)(?=\s?\d{4}))\s?(?:copyright\s)?[^.!?。！？]{0,80}(?:\.\s?)?"
+    r"(?:all rights reserved\.?|版权所有|保留所有权利|保留一切权利)?[。.]?",
     r"copyright \d{4}[^.!?]{0,80}(?:\.\s?)?(?:all rights reserved)?\.?",
     r"[^.!?。！？]{0,60}(?:all rights reserved\.?|(?:版权所有|保留所有权利|保留一切权利)[。.]?)",
     r"版权所有(?![者人权])[^.!?。！？]{0,60}",

@@ -15,11 +15,21 @@ class Role(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Image:
+    """An image that goes to a model: the id of its place in the evidence, and its bytes in a form that models take."""
+
+    id: str
+    media_type: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a conversation, as text."""
+    """One message of a conversation: its text, and images that belong to it."""
 
     role: Role
     text: str
+    images: tuple[Image, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
