@@ -173,6 +173,7 @@ class Answering:
             sampling=self.policy.sampling(plan.budget.output),
             counter=counter,
             group_tokens=plan.group_tokens,
+            draft_tokens=plan.draft_tokens,
             brief=plan.brief,
             filtered=self.policy.filtered,
             schema=schema,

@@ -51,7 +51,9 @@ class Memory:
 
     async def _by_model(self, model: ChatModel, before: str, turns: Sequence[PastTurn]) -> str:
         talk = [(_cut(turn.standalone, _QUESTION), _cut(turn.answer, _ANSWER)) for turn in turns]
-        request = recap_request(prompts=self._prompts(prompt_language(turns[-1].standalone)), notes=before, talk=talk, max_tokens=_TOKENS)
+        request = recap_request(
+            prompts=self._prompts(prompt_language(turns[-1].standalone)), notes=before, talk=talk, max_tokens=_TOKENS
+        )
         return bounded_notes((await complete(model, request)).text)
 
 

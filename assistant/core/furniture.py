@@ -54,8 +54,10 @@ _PAGE_MARKS: Final = (
     r"(?:第\s?\d{1,4}\s?页)?\s?[,，/|]?\s?共\s?\d{1,4}\s?页(?:\s?[,，/|]?\s?第\s?\d{1,4}\s?页)?|第\s?\d{1,4}\s?页",
 )
 _LEGAL_MARKS: Final = (
-    r"(?:(?:copyright\s{0,2})?©|copyright\s\(c\)|\(c\)(?=\s?\d{4}))\s?(?:copyright\s)?[^.!?。！？]{0,80}(?:\.\s?)?"
-    r"(?:all rights reserved\.?|版权所有|保留所有权利|保留一切权利)?[。.]?",
+    (
+        r"(?:(?:copyright\s{0,2})?©|copyright\s\(c\)|\(c\)(?=\s?\d{4}))\s?(?:copyright\s)?[^.!?。！？]{0,80}(?:\.\s?)?"
+        r"(?:all rights reserved\.?|版权所有|保留所有权利|保留一切权利)?[。.]?"
+    ),
     r"copyright \d{4}[^.!?]{0,80}(?:\.\s?)?(?:all rights reserved)?\.?",
     r"[^.!?。！？]{0,60}(?:all rights reserved\.?|(?:版权所有|保留所有权利|保留一切权利)[。.]?)",
     r"版权所有(?![者人权])[^.!?。！？]{0,60}",
@@ -84,11 +86,15 @@ _SIGNS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line that is not blank: its place with its line end, its words, whether it stands in code or is navigation."""
+    """A line that is not blank: its place with its line end, its words, whether it stands in code or is navigation.
+
+    `width` is in columns, a Chinese character counts as two.
+    """
 
     start: int
     end: int
     text: str
+    width: int
     code: bool
     navigation: bool
 
@@ -122,7 +128,7 @@ def _repeated(evidence: Sequence[Evidence]) -> frozenset[str]:
 def _droppable(lines: Sequence[_Line], repeated: Collection[str]) -> list[_Line]:
     """The lines to leave out; none when more than half of the text would go."""
     dropped = [line for line in lines if line.navigation or (line.text in repeated and not line.code)]
-    whole, lost = sum(len(line.text) for line in lines), sum(len(line.text) for line in dropped)
+    whole, lost = sum(line.width for line in lines), sum(line.width for line in dropped)
     return dropped if lost <= whole * _MOST_LOST else []
 
 
@@ -155,8 +161,13 @@ def _lines(text: str) -> tuple[_Line, ...]:
         code = fenced or fence or match.group().startswith(("    ", "\t"))
         fenced ^= fence
         if line:
-            found.append(_Line(match.start(), match.end(), line, code, not code and _is_navigation(line)))
+            navigation = not code and _is_navigation(line)
+            found.append(_Line(match.start(), match.end(), line, _width(line), code, navigation))
     return tuple(found)
+
+
+def _width(line: str) -> int:
+    return len(line) if line.isascii() else len(line) + len(_HAN.findall(line))
 
 
 def _is_navigation(line: str) -> bool:

@@ -15,7 +15,7 @@ from assistant.core.messages import Message
 from assistant.core.modes import Mode, ModeChoice, TurnFacts, choose_mode
 from assistant.core.prompt import EVIDENCE_CLOSE, EVIDENCE_OPEN, PromptSet, render_evidence, render_question
 from assistant.core.questions import QuestionKind, question_kind
-from assistant.core.reading import MESSAGE_OVERHEAD, Count, Forms, Shown, Sizes, group_room, in_groups, trimmed
+from assistant.core.reading import MESSAGE_OVERHEAD, Count, Forms, Shown, Sizes, checked, group_room, in_groups, trimmed
 from assistant.core.selection import order_by_attention
 
 SMALL_WINDOW: Final = 2048
@@ -68,6 +68,7 @@ class TurnPlan:
     conflicts: tuple[Conflict, ...]
     history: tuple[Message, ...]
     group_tokens: int
+    draft_tokens: int
     brief: bool
     prompts: PromptSet
 
@@ -106,6 +107,7 @@ def plan_turn(request: TurnRequest, limits: Limits) -> TurnPlan:
         conflicts=_among(conflicts, made.evidence),
         history=_history_messages(past, allocation.history, request.past),
         group_tokens=made.group_tokens,
+        draft_tokens=made.draft_tokens,
         brief=limits.window < SMALL_WINDOW,
         prompts=limits.prompts,
     )
@@ -166,7 +168,8 @@ def _read(
 ) -> Shown:
     """The evidence as the mode reads it: what fits one prompt, or all of it in several."""
     if not isinstance(mode, Mode) or not mode.reads_all or (fits and not mode.one_each):
-        return trimmed(marked, forms, allocation)
+        shown = trimmed(marked, forms, allocation)
+        return checked(shown, limits.count, limits.prompts) if mode is Mode.VERIFIED else shown
     most = limits.policy.max_output
     room = group_room(allocation.plan, limits.count, limits.prompts, most, drafts=mode.drafts, schema=request.schema)
     return in_groups(marked, forms, sizes, allocation.plan, room, mode)

@@ -14,7 +14,7 @@ from typing import Any, Final
 from assistant.core.conflicts import Conflict
 from assistant.core.evidence import Evidence
 from assistant.core.messages import Message, Role
-from assistant.core.text import remove_invisible
+from assistant.core.text import Span, remove_invisible
 
 EVIDENCE_OPEN: Final = "<evidence-list>\n"
 EVIDENCE_CLOSE: Final = "</evidence-list>\n"
@@ -37,7 +37,7 @@ class ModelRequest:
 
     `messages` is what goes over the wire, with `schema` (a JSON schema) when the reply must be JSON. The values it was
     rendered from come along, so that a model without weights can work from them instead of parsing text: `draft` is the
-    answer to improve, `partials` are partial answers to combine, `flagged` sentences of the draft without support.
+    answer to improve, `partials` are partial answers to combine, `flagged` the spans of its sentences without support.
     `purpose` is answer, refine, summary, verify, repair, generation, rewrite, recap or conflicts.
     """
 
@@ -50,7 +50,7 @@ class ModelRequest:
     draft: str = ""
     purpose: str = "answer"
     partials: tuple[str, ...] = ()
-    flagged: tuple[str, ...] = ()
+    flagged: tuple[Span, ...] = ()
     filtered: bool = False
     schema: Mapping[str, Any] | None = None
 
@@ -168,10 +168,14 @@ def render_partials(partials: Sequence[str]) -> str:
     )
 
 
-def render_flagged(sentences: Sequence[str]) -> str:
-    """The sentences of a draft that the evidence does not carry, empty when there are none."""
-    lines = "".join(f"- {escape_text(' '.join(sentence.split()))}\n" for sentence in sentences)
-    return f"<unsupported>\n{lines}</unsupported>\n" if lines else ""
+def render_checked_draft(draft: str, flagged: Sequence[Span]) -> str:
+    """A draft in which the sentences that the evidence does not carry stand in tags of their own."""
+    parts, start = [], 0
+    for span in flagged:
+        parts += [escape_text(draft[start : span.start]), "<unsupported>", escape_text(draft[span.start : span.end])]
+        parts.append("</unsupported>")
+        start = span.end
+    return f"<draft>\n{''.join(parts)}{escape_text(draft[start:])}\n</draft>\n"
 
 
 def escape_text(text: str) -> str:
@@ -195,7 +199,7 @@ def answer_request(
     draft: str = "",
     brief: bool = False,
     filtered: bool = False,
-    flagged: Sequence[str] = (),
+    flagged: Sequence[Span] = (),
     schema: Mapping[str, Any] | None = None,
 ) -> ModelRequest:
     """The request for a grounded answer, for improving `draft`, or for correcting its `flagged` sentences.
@@ -207,8 +211,7 @@ def answer_request(
     purpose = "verify" if flagged else "refine" if draft else "answer"
     asked = (
         render_evidence_area(evidence)
-        + render_draft(draft)
-        + render_flagged(flagged)
+        + (render_checked_draft(draft, flagged) if flagged else render_draft(draft))
         + render_question(question, relevant, prompts)
     )
     return ModelRequest(

@@ -18,15 +18,19 @@ MESSAGE_OVERHEAD: Final = 4
 Forms = Mapping[str, tuple[Evidence, ...]]
 Sizes = Mapping[str, tuple[int, ...]]
 """By evidence id: the forms a piece may take, shortest first, and their tokens."""
+_LEAST_CORRECTION: Final = 64
+"""A corrected draft needs so many tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The evidence in the form it gets, the budget it makes, and what one prompt may hold of it in tokens."""
+    """The evidence in the form it gets, the budget it makes, and what one prompt may hold of it
+    and of a checked draft, in tokens."""
 
     evidence: list[Evidence]
     budget: BudgetPlan
     group_tokens: int
+    draft_tokens: int = 0
 
 
 def trimmed(marked: Sequence[Evidence], forms: Forms, allocation: Allocation) -> Shown:
@@ -34,6 +38,18 @@ def trimmed(marked: Sequence[Evidence], forms: Forms, allocation: Allocation) ->
     got = allocation.evidence
     shown = [forms[item.id][got[item.id]] for item in marked if item.id in got]
     return Shown(shown, allocation.plan, allocation.evidence_limit)
+
+
+def checked(shown: Shown, count: Count, prompts: PromptSet) -> Shown:
+    """Room for a draft beside its evidence in the call that corrects it; where there is little, nothing is corrected."""
+    plan = shown.budget
+    system = max(plan.system, count(prompts.instructions("verify")) + MESSAGE_OVERHEAD)
+    frame = count(render_draft(" "))
+    left = plan.window - plan.margin - system - plan.history - plan.evidence - plan.question - frame
+    output = min(plan.output, left // 2)
+    if output < _LEAST_CORRECTION:
+        return shown
+    return replace(shown, budget=replace(plan, system=system, output=output), draft_tokens=left - output)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Final
 
 import orjson
 
+from assistant.core.checking import without
 from assistant.core.messages import ModelChunk, ModelDelta, ModelFinish, Usage
 from assistant.core.prompt import ModelRequest
 from assistant.core.quoting.extract import Extraction, extract, improve
@@ -51,7 +52,7 @@ def reply(request: ModelRequest) -> Extraction:
         case "summary":
             return Extraction(joined(request.partials), True, 1.0)
         case "verify":
-            return Extraction(_without(request.draft, request.flagged), True, 1.0)
+            return Extraction(without(request.draft, request.flagged), True, 1.0)
     found = extract(request.question, request.evidence, request.conflicts, said_in)
     if request.filtered:
         return replace(found, text=f"RELEVANT\n{_improved(request, found).text}" if found.answered else "IRRELEVANT")
@@ -66,12 +67,6 @@ def joined(partials: Sequence[str]) -> str:
     """Partial answers one below the other, each line said once."""
     lines = [line.rstrip() for partial in partials for line in partial.splitlines() if line.strip()]
     return "\n\n".join(dict.fromkeys(lines))
-
-
-def _without(draft: str, flagged: Sequence[str]) -> str:
-    for sentence in flagged:
-        draft = draft.replace(sentence, "")
-    return draft
 
 
 def _structured(request: ModelRequest, found: Extraction) -> Extraction:

@@ -11,6 +11,7 @@ from assistant.core.conflicts import Conflict
 from assistant.core.evidence import Evidence
 from assistant.core.messages import Message, ModelDelta, ModelFinish
 from assistant.core.prompt import ModelRequest, PromptSet, Sampling, answer_request, summary_request
+from assistant.core.text import Span
 from assistant.interfaces import ChatModel, TokenCounter
 
 PARALLEL: Final = 8
@@ -21,7 +22,8 @@ PARALLEL: Final = 8
 class Job:
     """One answer to be made.
 
-    `evidence` stands in prompt order; `group_tokens` is how many tokens of evidence one prompt may hold; `history` goes
+    `evidence` stands in prompt order; `group_tokens` is how many tokens of evidence one prompt may hold,
+    `draft_tokens` how many of a checked draft; `history` goes
     to the model as it is; `brief` asks for the short instructions of a small window, `filtered` for a first line that says
     whether the evidence is relevant; `schema` is the JSON schema of a structured answer; `gate` limits parallel calls, of
     all turns that share it; `rules` may forbid sentences.
@@ -35,6 +37,7 @@ class Job:
     sampling: Sampling
     counter: TokenCounter
     group_tokens: int
+    draft_tokens: int = 0
     brief: bool = False
     filtered: bool = False
     schema: Mapping[str, Any] | None = None
@@ -46,7 +49,7 @@ class Job:
         evidence: tuple[Evidence, ...] | None = None,
         *,
         draft: str = "",
-        flagged: tuple[str, ...] = (),
+        flagged: tuple[Span, ...] = (),
         filtered: bool = False,
         final: bool = True,
     ) -> ModelRequest:

@@ -9,6 +9,7 @@ from contextlib import aclosing
 from assistant.core.checking import flagged_spans, without
 from assistant.core.marks import strip_marks
 from assistant.core.outcome import is_refusal
+from assistant.core.prompt import render_checked_draft
 from assistant.core.text import Span
 from assistant.interfaces import ChatModel
 from assistant.synthesis.calls import complete
@@ -19,7 +20,7 @@ from assistant.synthesis.summarize import said, simple_summarize
 async def verified(model: ChatModel, job: Job) -> AsyncGenerator[Step, None]:
     """Draft, check every sentence, rewrite what the evidence does not carry, check again, withhold the rest.
 
-    Two calls at most. The check is by rule (the same that gives citations their verdicts) and by the rules of the job.
+    Two calls at most; a draft that is too long to be corrected beside its evidence only loses sentences. The check is by rule (the same that gives citations their verdicts) and by the rules of the job.
     """
     if not job.evidence:
         async with aclosing(simple_summarize(model, job)) as steps:
@@ -30,8 +31,8 @@ async def verified(model: ChatModel, job: Job) -> AsyncGenerator[Step, None]:
     spent, text = reply.usage, strip_marks(reply.text).strip()
     yield StepDone(1, 3, text)
     flagged = await _flagged(job, text)
-    if flagged:
-        reply = await complete(model, job.request(draft=text, flagged=_quoted(text, flagged), final=False))
+    if flagged and job.counter.count(render_checked_draft(text, flagged)) <= job.draft_tokens:
+        reply = await complete(model, job.request(draft=text, flagged=tuple(flagged), final=False))
         spent, text = spent + reply.usage, strip_marks(reply.text).strip()
         yield StepDone(2, 3, text)
         flagged = await _flagged(job, text)

@@ -138,6 +138,20 @@ def test_a_mark_breaks_a_tie_and_makes_no_support() -> None:
     assert nothing.status is CitationStatus.NONE
 
 
+@pytest.mark.parametrize(
+    ("said", "around"),
+    [
+        ("Employees receive 25 days of annual leave.", "Lunch is served at noon. The leave year starts in January. "),
+        ("员工每年享有15天带薪年假。", "食堂中午开放。年假从一月起算。"),
+    ],
+)
+def test_a_mark_decides_between_a_short_and_a_long_source_of_the_same_sentence(said: str, around: str) -> None:
+    sources = [made(said, name="short"), made(around * 8 + said + around * 8, name="long")]
+    for label, name in (("1", "short"), ("2", "long")):
+        cited = align(said, sources, hints=[MarkHint(len(said), label)]).citations
+        assert [(each.source.document, each.source.exact) for each in cited] == [(name, said)]
+
+
 def test_numbers_of_the_conversation_stay_and_new_ones_follow() -> None:
     leave, bonus = made(LEAVE, name="leave"), made(BONUS, name="bonus")
     answer = "The bonus is paid in May. Unused leave expires on 31 March."

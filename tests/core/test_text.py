@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import pytest
+import rjieba
 from hypothesis import given
 from hypothesis import strategies as st
 
 from assistant.core.text import (
+    _BOUNDARY,
+    CJK,
     Span,
     clean_for_display,
     language,
@@ -74,6 +78,26 @@ def test_hostile_texts_are_cut_in_a_moment(text: str) -> None:
 )
 def test_languages(text: str, tongue: str) -> None:
     assert language(text) == tongue
+
+
+PLAIN_TOKEN = re.compile(
+    rf"(?P<cjk>[{CJK}]+)|(?P<number>\d+(?:[.,:]\d+)*)|(?P<word>[^\W\d_{CJK}]+(?:['’][^\W\d_{CJK}]+)?)"
+)
+PLAIN_BOUNDARY = re.compile(r"[。！？；!?…]+[\"'”’」』）)\]]*|\.+[\"'”’)\]]*(?=\s|$)|\n+")
+MIXED = st.text(st.sampled_from("aBé’'İſK年假日 1,٣:.５_-\n“x"), max_size=60) | st.text(max_size=60)
+
+
+@given(MIXED)
+def test_words_are_those_of_the_plain_definition(text: str) -> None:
+    found: list[str] = []
+    for match in PLAIN_TOKEN.finditer(text):
+        found += rjieba.cut(match.group()) if match.lastgroup == "cjk" else [match.group().lower()]
+    assert words(text) == found
+
+
+@given(st.text(st.sampled_from("a.!?。！…；\"'”’」』）)] \n|"), max_size=60))
+def test_borders_are_those_of_the_plain_definition(text: str) -> None:
+    assert [m.span() for m in _BOUNDARY.finditer(text)] == [m.span() for m in PLAIN_BOUNDARY.finditer(text)]
 
 
 def test_terms_meet_across_forms() -> None:

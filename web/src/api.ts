@@ -1,5 +1,6 @@
 /** The REST side of the server: what does not stream. Every call throws ApiError when the server does not give a 2xx. */
 
+import { callsOf, type ModelCall } from './calls';
 import type { Snapshot } from './protocol';
 
 export interface Config {
@@ -68,19 +69,35 @@ export class Api {
 
   /** The passage of citation `n`; `start` is the place in the source, as one number can stand for several. */
   passage(session: string, turn: string, n: number, start: number): Promise<CitedPassage> {
-    const path = `/api/sessions/${encodeURIComponent(session)}/turns/${encodeURIComponent(turn)}/citations/${n}`;
-    return this.get<CitedPassage>(`${path}?start=${start}`);
+    return this.get<CitedPassage>(`${turnPath(session, turn)}/citations/${n}?start=${start}`);
+  }
+
+  /** The model calls of a turn, in the order in which they ended. */
+  async calls(session: string, turn: string): Promise<ModelCall[]> {
+    return callsOf(await this.get<unknown>(`${turnPath(session, turn)}/calls`));
+  }
+
+  /** The bytes of an image among the evidence of a turn. */
+  async image(session: string, turn: string, id: string): Promise<Blob> {
+    return (await this.ask(`${turnPath(session, turn)}/images/${encodeURIComponent(id)}`, 'image/*')).blob();
   }
 
   private async get<T>(path: string): Promise<T> {
+    return (await (await this.ask(path, 'application/json')).json()) as T;
+  }
+
+  private async ask(path: string, accept: string): Promise<Response> {
     const token = await this.token(false);
-    const headers: Record<string, string> = { Accept: 'application/json' };
+    const headers: Record<string, string> = { Accept: accept };
     if (token) headers['Authorization'] = `Bearer ${token}`;
     const response = await fetch(this.base + path, { headers, cache: 'no-store' });
     if (!response.ok) throw new ApiError(response.status, path);
-    return (await response.json()) as T;
+    return response;
   }
 }
+
+const turnPath = (session: string, turn: string): string =>
+  `/api/sessions/${encodeURIComponent(session)}/turns/${encodeURIComponent(turn)}`;
 
 /** The address of the socket that belongs to a base address. */
 export function socketUrl(base: string): string {

@@ -188,7 +188,7 @@ function insert(text: string, insertions: readonly Insertion[]): string {
 const rank = ({ code }: Insertion): number => (code === NOTHING ? 2 : code % 2 === 1 ? 0 : 1);
 
 /** UTF-16 indexes of every code point offset that the spans name. */
-function indexes(text: string, spans: readonly AnswerSpan[]): Map<number, number> {
+export function indexes(text: string, spans: readonly AnswerSpan[]): Map<number, number> {
   const wanted = new Set(spans.flatMap((span) => [span.start, span.end]));
   const found = new Map<number, number>();
   let offset = 0;

@@ -65,12 +65,18 @@ export interface TurnPlanned {
   evidence: EvidenceShown[];
   language: string;
   searched: string[];
+  /** Whether the answer is JSON of a schema that was asked for. */
+  structured?: boolean;
 }
 
 export interface TurnProgress {
   stage: string;
   done: number | null;
   total: number | null;
+  /** What a step wrote: a draft, a partial answer. */
+  text?: string | null;
+  /** The code of the error of a step that failed; the answer goes on without it. */
+  failed?: string | null;
 }
 
 export interface AnswerStarted {
@@ -102,6 +108,10 @@ export interface CitedSource {
   page: number | null;
   date: string | null;
   authority: Authority;
+  /** The id of the image that the text stands for, null or absent for text. */
+  image?: string | null;
+  /** Left, top, right and bottom of the image on its page, as fractions of the page's width and height. */
+  region?: [number, number, number, number] | null;
 }
 
 export interface Citation {

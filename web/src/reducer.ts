@@ -23,12 +23,15 @@ import type {
   TurnProgress,
 } from './protocol';
 import { sha256 } from './sha256';
+import { stepOf, type Step } from './steps';
 
 export interface TurnState extends TurnMessage {
   turn: string;
   /** Code points in `text`, kept so that a delta is checked without counting the text again. */
   length: number;
   progress: TurnProgress | null;
+  /** Intermediate work in the order in which it ended; a snapshot does not tell it, so what was seen is kept. */
+  steps: readonly Step[];
   changes: SourceChanged[];
 }
 
@@ -63,6 +66,7 @@ const NEW_TURN: Omit<TurnState, 'turn'> = {
   status: 'running',
   stage: 'accepted',
   progress: null,
+  steps: [],
   changes: [],
   finish: null,
   sha256: null,
@@ -126,16 +130,20 @@ export function restore(state: ChatState, snapshot: Snapshot): ChatState {
     sessionId: snapshot.session_id,
     epoch: snapshot.epoch,
     seq: snapshot.as_of_seq,
-    turns: snapshot.turns.map(({ turn, message }) => restored(turn, message)),
+    turns: snapshot.turns.map(({ turn, message }) => restored(turn, message, stepsOf(state, turn))),
     need: null,
   };
 }
 
-function restored(turn: string, message: TurnMessage): TurnState {
+const stepsOf = (state: ChatState, turn: string): readonly Step[] =>
+  state.turns.find((known) => known.turn === turn)?.steps ?? [];
+
+function restored(turn: string, message: TurnMessage, steps: readonly Step[]): TurnState {
   return {
     ...NEW_TURN,
     ...message,
     turn,
+    steps,
     length: codePoints(message.text),
     plan: message.plan && planned(message.plan),
     citations: message.citations && cited(message.citations),
@@ -190,7 +198,7 @@ function advance(turn: TurnState, frame: DurableFrame): TurnState {
     case 'turn.plan':
       return { ...turn, plan: planned(frame.d), stage: 'plan', progress: null };
     case 'turn.progress':
-      return { ...turn, stage: frame.d.stage, progress: frame.d };
+      return progressed(turn, frame.d);
     case 'answer.start':
       return { ...turn, model: frame.d.model, prompt: frame.d.prompt, stage: 'write', progress: null };
     case 'answer.delta':
@@ -208,6 +216,11 @@ function advance(turn: TurnState, frame: DurableFrame): TurnState {
     default:
       return turn;
   }
+}
+
+function progressed(turn: TurnState, d: TurnProgress): TurnState {
+  const step = stepOf(d);
+  return { ...turn, stage: d.stage, progress: d, steps: step ? [...turn.steps, step] : turn.steps };
 }
 
 const appended = (turn: TurnState, text: string): TurnState => ({

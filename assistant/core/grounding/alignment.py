@@ -138,8 +138,9 @@ class _Search:
         worth = {unit: held / self._total + self._meant[self._piece(unit)] for unit, held in words.items()}
         best = nsmallest(_CANDIDATES, worth, key=lambda unit: (-worth[unit], unit))
         hopeful = [unit for unit in best if worth[unit] >= worth[best[0]] * _HOPEFUL]
-        quoted = min(words, key=lambda unit: (-words[unit], unit), default=None)
-        return [Place(at, at, at, self._fit(at, at)) for at in dict.fromkeys([*hopeful, quoted]) if at is not None]
+        favoured = [unit for unit in words if self._piece(unit) in self._favoured] if self._favoured else []
+        quoted = [min(units, key=lambda unit: (-words[unit], unit)) for units in (words, favoured) if units]
+        return [Place(at, at, at, self._fit(at, at)) for at in dict.fromkeys([*hopeful, *quoted])]
 
     def _widened(self, alone: Place) -> Place:
         """The unit with the neighbour that adds enough to the better of the two; a weaker start is left alone."""
@@ -207,19 +208,26 @@ class _Search:
         return (self._coverage(self._union(place)) + _ORDER * self._order([place])) / (1 + _ORDER)
 
     def _best(self, alone: Sequence[Place]) -> Place:
-        """Of the piece of evidence that is meant, the place that fits best; the first of equals."""
-        meant = self._piece(max(alone, key=lambda place: (self._rank(place), -place.first)).anchor)
-        places = [self._widened(place) for place in alone if self._piece(place.anchor) == meant]
+        """Of the piece of evidence that is meant, the place that fits best; the first of equals.
+
+        A favoured piece is taken where one of its units fits as well as the best of the piece that is meant.
+        """
+        first = max(alone, key=lambda place: (self._rank(place), -place.first))
+        equals = [place for place in alone if place.fit >= first.fit - _TIE]
+        meant = max(equals, key=lambda place: (self._is_favoured(place), self._rank(place), -place.first))
+        places = [self._widened(place) for place in alone if self._piece(place.anchor) == self._piece(meant.anchor)]
         return max(places, key=lambda place: (place.fit, -place.first))
+
+    def _is_favoured(self, place: Place) -> bool:
+        return self._piece(place.anchor) in self._favoured
 
     def _rank(self, place: Place) -> float:
         """How much speaks for the piece a unit stands in: the unit, the piece as a whole, a near quotation.
 
         The last keeps a sentence that was taken over word for word ahead of any piece on the same topic.
         """
-        piece = self._piece(place.anchor)
         quoted = _QUOTATION * max(0.0, place.fit - _QUOTED)
-        return place.fit + self._meant[piece] + quoted + (_TIE if piece in self._favoured else 0.0)
+        return place.fit + self._meant[self._piece(place.anchor)] + quoted
 
     def _order(self, places: Sequence[Place]) -> float:
         """The share of neighbouring terms of the claim that stand near each other in one of the units."""

@@ -19,7 +19,7 @@ _GLUED: Final = re.compile(r"[.!?](?=[A-Z][a-z]*[ ,!?])(?<=[a-z]{3}.)")
 _IN_ADDRESSES: Final = frozenset("./@:_\\")
 
 _LONGEST_WORD: Final = 80
-_LONGEST_REMEMBERED: Final = 20_000
+_LONGEST_REMEMBERED: Final = 8_000
 _MOST_REMEMBERED: Final = 512
 
 
