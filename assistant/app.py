@@ -25,8 +25,9 @@ from assistant.conversation.rewriting import Rewriter
 from assistant.conversation.running import LiveTurns
 from assistant.core.budget import BudgetPolicy
 from assistant.core.modes import Mode, mode_named
+from assistant.core.preparation import Preparation
 from assistant.core.selection import SelectionPolicy
-from assistant.errors import BadSetting
+from assistant.errors import BadInput, BadSetting
 from assistant.interfaces import ChatModel, DocumentStore, Embedder, Retriever
 from assistant.llm.learning import TokenFactor
 from assistant.llm.litellm_embedder import LiteLLMEmbedder
@@ -37,7 +38,7 @@ from assistant.retrieval.embedders import choose_embedder
 from assistant.retrieval.hybrid import HybridRetriever
 from assistant.store import Store
 from assistant.store.factors import ModelFactors
-from assistant.synthesis.registry import available_modes, custom_rules
+from assistant.synthesis.registry import available_modes, custom_rules, get_preparation
 from assistant.transport.auth import Authenticator, DevelopmentAuthenticator, RefusingAuthenticator
 from assistant.transport.doors import Doors, StartLimiter
 from assistant.transport.protocol import Limits
@@ -168,6 +169,7 @@ def turn_policy(settings: Settings) -> TurnPolicy:
         most_calls=answers.most_calls,
         most_cost=answers.most_cost or None,
         deadline_s=answers.deadline_s,
+        preparations=tuple(known_preparation(name) for name in answers.prepare),
         search_limit=settings.retrieval.limit,
         temperature=model.temperature,
         top_p=model.top_p,
@@ -181,6 +183,14 @@ def known_mode(name: str) -> Mode | str:
     if name not in available_modes():
         raise BadSetting("there is no such mode", mode=name, known=available_modes())
     return mode_named(name)
+
+
+def known_preparation(name: str) -> Preparation:
+    """The preparation step of this name; BadSetting when there is none."""
+    try:
+        return get_preparation(name)
+    except BadInput as error:
+        raise BadSetting(error.detail, **error.data) from None
 
 
 @asynccontextmanager
@@ -207,6 +217,7 @@ async def assemble(settings: Settings) -> AsyncIterator[Parts]:
             retriever=retriever,
             answering=answering,
             clock=time.monotonic,
+            images=store.documents,
             rewriter=Rewriter(model, prompts) if settings.model.rewrite else None,
             judge=ConflictJudge(model, prompts) if settings.model.conflicts else None,
         )

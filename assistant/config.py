@@ -86,6 +86,11 @@ class AnswerSettings(_Group):
     form: str = Field(
         "", description="Few-shot example that fixes the form of answers: a file of prompts/<language>/formats"
     )
+    prepare: list[str] = Field(
+        default_factory=list,
+        description="Steps that prepare the evidence, in order: by_date, newest_first, one_per_source, by_topic, "
+        "by_entity, without_low_quality, sliding_windows, or a registered one",
+    )
     filter: bool = Field(
         False, description="In refine and compact, ask of each prompt first whether its evidence is relevant"
     )

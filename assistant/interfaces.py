@@ -163,6 +163,14 @@ class StoredChunk:
     text: str
 
 
+class ImageSource(Protocol):
+    """Gives the images of documents."""
+
+    async def images(self, caller: Caller, document: str, number: int, ids: Sequence[str]) -> dict[str, Image]:
+        """The images of a version by id, those that are there; none when the caller may not read the document."""
+        ...
+
+
 class DocumentStore(Protocol):
     """Documents, their versions and chunks."""
 

@@ -27,7 +27,7 @@ from assistant.core.citations import align
 from assistant.core.conflicts import Conflict, find_conflicts
 from assistant.core.evidence import Evidence, Passage, admit
 from assistant.core.modes import Mode
-from assistant.core.planning import TurnRequest, plan_turn
+from assistant.core.planning import Limits, TurnRequest, plan_turn
 from assistant.core.prompt import Sampling, answer_request
 from assistant.core.selection import SelectionPolicy, select
 from assistant.core.text import sentences
@@ -47,9 +47,9 @@ def fresh_counter() -> CachedCounter:
 
 def plan(passages: Sequence[Passage], limit: int, window: int) -> list[str]:
     """From passages to the texts for the model: select, plan, pack, render, with a token counter that has seen nothing."""
-    counter, prompts = fresh_counter(), load_prompts("en")
+    counter = fresh_counter()
     request = TurnRequest(QUESTION, select(passages, SelectionPolicy(limit=limit)))
-    made = plan_turn(request, window=window, count=counter.count, prompts=prompts)
+    made = plan_turn(request, Limits(window, counter.count, load_prompts("en")))
     compact = made.choice.mode is Mode.COMPACT
     groups = pack(made.evidence, counter, made.group_tokens) if compact else [made.evidence]
     return [render(group, made.conflicts) for group in groups]
@@ -106,7 +106,9 @@ def planning(count: int, characters: int, window: int) -> tuple[str, str, dict[s
 def selecting(count: int) -> tuple[str, str, dict[str, Work]]:
     passages = found(count)
     few, peer = partial(plan, passages, LIMIT, 8_192), llama_index(passages, 8_192)[PEER]
-    return f"plan a turn: {count} passages, {LIMIT} pieces kept", PEER, {OURS: few, WARM: few, PEER: peer}
+    alone = partial(select, passages, SelectionPolicy(limit=LIMIT))
+    rivals: dict[str, Work] = {OURS: few, WARM: few, "assistant, only select": alone, PEER: peer}
+    return f"plan a turn: {count} passages, {LIMIT} pieces kept", PEER, rivals
 
 
 def conflicts(count: int) -> tuple[str, str, dict[str, Work]]:
@@ -184,11 +186,11 @@ def main() -> None:
     options = parser.parse_args()
     results: dict[str, Any] = {"machine": machine(), "repeats": options.repeats}
     print(json.dumps(results))
-    turns = [planning(24, 1_100, 8_192), planning(24, 1_100, 4_096), planning(24, 4_400, 8_192), selecting(1_000)]
+    sizes = [(1_100, 8_192), (1_800, 8_192), (1_100, 4_096), (4_400, 8_192)]
+    turns = [*(planning(24, characters, window) for characters, window in sizes), selecting(1_000)]
     for title, peer, rivals in [*turns, conflicts(50), alignment(24)]:
-        times = results[title] = measure(
-            rivals, options.repeats if len(rivals) > 3 or peer is SCAN else min(5, options.repeats)
-        )
+        fewer = min(5, options.repeats) if title.startswith("plan a turn: 1000") else options.repeats
+        times = results[title] = measure(rivals, fewer)
         print(f"\n{title}   (times faster than: {peer})")
         for name, time in times.items():
             made = rivals[name]()

@@ -13,11 +13,13 @@ its calls are the asynchronous ones: what can run side by side does, without a l
 calls, tokens    calls of the model and the tokens of all their prompts, counted by the server
 longest          tokens of the longest prompt
 cpu              CPU time until the first call is handed to the client, in ms; `plan` is the part before the synthesizer
+                 (`given a plan` starts with the plan made and with nothing counted: the same job as LlamaIndex's)
 sent             wall time until the server has the first call, in ms
 first            wall time until the first text of the answer, in ms, where it is streamed
 wall             wall time of the whole answer, in ms; `open` is how many calls were open at once, seen by the server
 
-The first table of a mode has a server that answers at once, the second one that takes 0.3 s a call.
+The first table of a mode has a server that answers at once, the second one that takes 0.3 s a call. The last table sets the
+assistant beside LlamaIndex with metadata, which shows the model the same facts: values below 1 are less than its.
 """
 
 from __future__ import annotations
@@ -26,14 +28,14 @@ import argparse
 import asyncio
 import gc
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
 from statistics import median
 from time import monotonic, process_time
-from typing import Any, cast
+from typing import Any
 
 from llama_index.core import PromptHelper, get_response_synthesizer
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse, LLMMetadata
@@ -47,7 +49,7 @@ from serving import Serving, serving
 
 from assistant.core.conflicts import find_conflicts
 from assistant.core.evidence import Evidence, Passage, admit
-from assistant.core.messages import ModelChunk, ModelDelta
+from assistant.core.messages import ModelDelta
 from assistant.core.modes import Mode
 from assistant.core.planning import Limits, TurnPlan, TurnRequest, plan_turn
 from assistant.core.prompt import ModelRequest, Sampling
@@ -55,14 +57,16 @@ from assistant.interfaces import TokenCounter
 from assistant.llm.openai_stream import OpenAICompatibleModel
 from assistant.llm.tokens import CachedCounter, load_encoding
 from assistant.prompts import load_prompts
-from assistant.synthesis.job import PARALLEL, Job
+from assistant.synthesis.job import PARALLEL, Job, Step
 from assistant.synthesis.registry import get_synthesizer
 
 COUNT, WINDOW, DELAY = 24, 8_192, 0.3
 MODES = (Mode.COMPACT, Mode.TREE_SUMMARIZE, Mode.REFINE, Mode.ACCUMULATE, Mode.COMPACT_ACCUMULATE)
 STREAMED = (Mode.COMPACT, Mode.REFINE)
 OURS, WARM, WIDE = "assistant", "assistant, warm", f"assistant, {COUNT} at once"
+GIVEN = "assistant, given a plan"
 PEER, TAGGED, NARROW = "LlamaIndex", "LlamaIndex, with metadata", f"LlamaIndex, {PARALLEL} at once"
+QUICK, SLOW = "at once", f"{DELAY} s a call"
 COLUMNS = ("calls", "tokens", "longest", "cpu", "plan", "sent", "first", "wall", "open")
 
 
@@ -187,13 +191,28 @@ def ours(
         counter = kept if warm else fresh_counter()
         plan = planned(mode, evidence, counter)
         marks.plan_made()
-        steps = get_synthesizer(mode)(Noting(model, marks), job_of(plan, counter, asyncio.Semaphore(wide)))
-        async with aclosing(steps):
-            async for step in steps:
-                if isinstance(cast("ModelChunk", step), ModelDelta):
-                    marks.text()
+        await heard(get_synthesizer(mode)(Noting(model, marks), job_of(plan, counter, asyncio.Semaphore(wide))), marks)
 
     return run
+
+
+def given(model: OpenAICompatibleModel, mode: Mode, held: Sequence[Passage]) -> Run:
+    """The synthesizer alone: the plan is made before, and what it counted is forgotten."""
+    plan = planned(mode, [admit(passage) for passage in held], fresh_counter())
+
+    async def run(marks: Marks) -> None:
+        job = job_of(plan, fresh_counter(), asyncio.Semaphore(PARALLEL))
+        await heard(get_synthesizer(mode)(Noting(model, marks), job), marks)
+
+    return run
+
+
+async def heard(steps: AsyncGenerator[Step, None], marks: Marks) -> None:
+    """Run a synthesizer to its end; its first text is noted."""
+    async with aclosing(steps):
+        async for step in steps:
+            if isinstance(step, ModelDelta):
+                marks.text()
 
 
 def theirs(client: AsyncOpenAI, mode: Mode, texts: Sequence[str], output: int, *, wide: int = COUNT) -> Run:
@@ -250,13 +269,18 @@ class Sides:
         return {
             OURS: ours(self.model, mode, held),
             WARM: ours(self.model, mode, held, warm=True),
+            GIVEN: given(self.model, mode, held),
             PEER: theirs(self.client, mode, [passage.text for passage in held], output),
             TAGGED: theirs(self.client, mode, [tagged(passage) for passage in held], output),
         }
 
     def slow(self, mode: Mode, held: Sequence[Passage], output: int) -> dict[str, Run]:
         texts = [passage.text for passage in held]
-        rivals = {OURS: ours(self.model, mode, held), PEER: theirs(self.client, mode, texts, output)}
+        rivals = {
+            OURS: ours(self.model, mode, held),
+            PEER: theirs(self.client, mode, texts, output),
+            TAGGED: theirs(self.client, mode, [tagged(passage) for passage in held], output),
+        }
         if mode is not Mode.ACCUMULATE:
             return rivals
         narrow = theirs(self.client, mode, texts, output, wide=PARALLEL)
@@ -301,7 +325,7 @@ async def measure(sets: Mapping[str, Sequence[Passage]], repeats: int, slow: int
             title = f"{mode.value}: {len(held)} passages, {name}, output {output}"
             quick = await sides.compare(sides.quick(mode, held, output), 0.0, repeats, 1)
             late = await sides.compare(sides.slow(mode, held, output), DELAY, slow, 0)
-            results[title] = {"at once": quick, f"{DELAY} s a call": late}
+            results[title] = {QUICK: quick, SLOW: late}
             show(title, results[title])
     await model.aclose()
     await client.close()
@@ -317,6 +341,36 @@ def show(title: str, tables: Mapping[str, Mapping[str, Mapping[str, float]]]) ->
             print(f"  {rival:26}" + "".join(f"{cell:>9}" for cell in cells))
 
 
+def summary(results: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, str | float]]:
+    """The assistant beside the peer that shows the same facts: calls of both, then ratios."""
+    found_all = {}
+    for title, tables in results.items():
+        mine, peer, alone = tables[QUICK][OURS], tables[QUICK][TAGGED], tables[QUICK][GIVEN]
+        late, late_peer = tables[SLOW][OURS], tables[SLOW][TAGGED]
+        found_all[title] = {
+            "calls": f"{mine['calls']:g}/{peer['calls']:g}",
+            "tokens": _ratio(mine["tokens"], peer["tokens"]),
+            "cpu": _ratio(mine["cpu"], peer["cpu"]),
+            "cpu given a plan": _ratio(alone["cpu"], peer["cpu"]),
+            "sent": _ratio(mine["sent"], peer["sent"]),
+            "sent given a plan": _ratio(alone["sent"], peer["sent"]),
+            "first, slow": _ratio(late["first"], late_peer["first"]),
+            "wall, slow": _ratio(late["wall"], late_peer["wall"]),
+        }
+    return found_all
+
+
+def _ratio(mine: float, peer: float) -> str | float:
+    return round(mine / peer, 3) if peer else "-"
+
+
+def show_summary(rows: Mapping[str, Mapping[str, Any]]) -> None:
+    columns = list(next(iter(rows.values())))
+    print(f"\n{'assistant / ' + TAGGED:58}" + "".join(f"{column:>19}" for column in columns))
+    for title, row in rows.items():
+        print(f"{title:58}" + "".join(f"{row[column]:>19}" for column in columns))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=7, help="runs of each rival with a server that answers at once")
@@ -329,8 +383,10 @@ def main() -> None:
     sets = {"both editions": disagreeing(options.characters), "one edition": agreeing(options.characters)}
     with serving() as server:
         results = asyncio.run(measure(sets, options.repeats, options.slow, server))
+    ratios = summary(results)
+    show_summary(ratios)
     if options.json:
-        print(json.dumps({**about, "results": results}))
+        print(json.dumps({**about, "results": results, "ratios": ratios}))
 
 
 if __name__ == "__main__":

@@ -12,23 +12,27 @@ from typing import Any, Final
 from assistant.conversation.cancelling import until
 from assistant.conversation.recording import RecordingModel
 from assistant.conversation.turns import Stopwatch, Trace
+from assistant.core.access import Caller
 from assistant.core.budget import BudgetPolicy
 from assistant.core.citations import Alignment, CitationStatus, align
 from assistant.core.events import AnswerDelta, AnswerStarted, TurnEvent, TurnProgress
 from assistant.core.marks import MarkScanner
-from assistant.core.messages import ModelDelta, ModelFinish
+from assistant.core.messages import Image, ModelDelta, ModelFinish
 from assistant.core.modes import Mode, Tier
 from assistant.core.planning import Limits, TurnPlan, TurnRequest, plan_turn
-from assistant.core.prompt import Sampling
+from assistant.core.preparation import Preparation, prepare
+from assistant.core.prompt import Sampling, image_label
 from assistant.core.selection import SelectionPolicy
 from assistant.core.structured import align_fields
 from assistant.core.text import without_unstorable
 from assistant.errors import ModelUnavailable
-from assistant.interfaces import ChatModel, TokenCounter
+from assistant.interfaces import ChatModel, ImageSource, TokenCounter
 from assistant.prompts import Prompts
 from assistant.synthesis.job import PARALLEL, Job, SentenceRule, Step, StepDone
 from assistant.synthesis.registry import get_synthesizer
 
+MOST_IMAGES: Final = 8
+"""Images that go to a model with one question."""
 MOST_CHARACTERS: Final = 16
 """Characters of answer per token it may have; a model that goes on is stopped."""
 
@@ -36,7 +40,8 @@ MOST_CHARACTERS: Final = 16
 @dataclass(frozen=True, slots=True)
 class TurnPolicy:
     """How turns are answered: selection, budget, days within which dates count as close, how much to search, sampling,
-    preferred modes by collection, the ceilings of calls, dollars and seconds, whether prompts filter their evidence."""
+    preferred modes by collection, the ceilings of calls, dollars and seconds, whether prompts filter their evidence, the steps that
+    prepare the evidence."""
 
     selection: SelectionPolicy = SelectionPolicy()
     budget: BudgetPolicy = BudgetPolicy()
@@ -52,6 +57,7 @@ class TurnPolicy:
     most_calls: int = 32
     most_cost: float | None = None
     deadline_s: float | None = None
+    preparations: tuple[Preparation, ...] = ()
 
     def sampling(self, max_tokens: int) -> Sampling:
         """The parameters of a call that may write `max_tokens`."""
@@ -90,6 +96,9 @@ class Answering:
 
     def plan(self, request: TurnRequest, language: str) -> tuple[TurnPlan, Route]:
         """Plan an answer from the evidence of the request, and choose the model. Pure work: call it in a thread."""
+        if steps := self.policy.preparations:
+            ready = prepare(request.question, request.evidence, steps)
+            request = replace(request, evidence=ready, prepared=True)
         made = self._planned(request, language, self.main)
         if self.simple is not None and made.choice.tier is Tier.SIMPLE:
             cheap = self._planned(request, language, self.simple)
@@ -111,6 +120,7 @@ class Answering:
             request,
             preferred=self.policy.preferred(collection),
             filtered=self.policy.filtered,
+            images=route.sees,
             afforded=self.policy.afforded(route),
         )
         return plan_turn(request, limits)
@@ -125,13 +135,14 @@ class Answering:
         watch: Stopwatch,
         cancelled: asyncio.Event,
         schema: Mapping[str, Any] | None = None,
+        images: tuple[Image, ...] = (),
     ) -> AsyncGenerator[TurnEvent, None]:
         """Stream the answer, marks of the model taken out. Calls, usage, hints and times go into `trace`.
 
         Raises what the model raises, ModelUnavailable when the deadline is over.
         """
         model = RecordingModel(route.model, trace.calls, watch)
-        job = self._job(plan, question, schema, model.counter)
+        job = replace(self._job(plan, question, schema, model.counter), images=images)
         scanner, length = MarkScanner(), 0
         yield AnswerStarted(model.name, plan.prompts.hash)
         async with aclosing(self._steps(plan, job, model, cancelled)) as steps:
@@ -180,6 +191,20 @@ class Answering:
             gate=self.gate,
             rules=self.rules,
         )
+
+
+async def pictures(source: ImageSource, caller: Caller, plan: TurnPlan) -> tuple[Image, ...]:
+    """The images of the evidence, best pieces first, as many as a model takes; none where the mode shows none."""
+    if plan.choice.mode is not Mode.MULTI_MODAL:
+        return ()
+    found: dict[str, Image] = {}
+    for item in sorted(plan.evidence, key=lambda item: -item.score):
+        ids = [image.id for image in item.images if image.id not in found][: MOST_IMAGES - len(found)]
+        if ids:
+            loaded = await source.images(caller, item.source.document, item.source.number, ids)
+            captions = {image.id: image.caption for image in item.images}
+            found |= {key: replace(image, label=image_label(item.id, captions[key])) for key, image in loaded.items()}
+    return tuple(found.values())
 
 
 async def aligned(text: str, finish: str, trace: Trace, numbers: Mapping[str, int]) -> Alignment:

@@ -3,40 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import replace
 
 import structlog
 
-from assistant.conversation.answering import Answering, Route, aligned
+from assistant.conversation.answering import Answering, Route, aligned, pictures
+from assistant.conversation.concluding import cited_events, ending_of, planned_event, status_of, usage_event
 from assistant.conversation.judging import ConflictJudge
 from assistant.conversation.rewriting import Rewriter, make_standalone
 from assistant.conversation.turns import StartedTurn, Stopwatch, Trace
-from assistant.core.citations import Alignment, Verdict
+from assistant.core.citations import Alignment
 from assistant.core.events import (
-    AnswerFinished,
-    CitationsAdded,
-    ConflictsFound,
     TurnEvent,
     TurnFinished,
-    TurnPlanned,
     TurnProgress,
-    UsageReported,
 )
 from assistant.core.followups import Standalone
 from assistant.core.history import earlier_places
-from assistant.core.messages import Usage
 from assistant.core.modes import is_grounded, mode_named
-from assistant.core.outcome import is_refusal, shown_conflicts, shown_evidence
 from assistant.core.planning import TurnPlan, TurnRequest
 from assistant.core.questions import QuestionKind, question_kind
 from assistant.core.selection import select
 from assistant.core.text import prompt_language
 from assistant.core.turn import TurnMessage, apply
 from assistant.errors import AssistantError
-from assistant.interfaces import ConversationStore, Retriever
+from assistant.interfaces import ConversationStore, ImageSource, Retriever
 
 log = structlog.get_logger(__name__)
 
@@ -51,6 +44,7 @@ class ConversationManager:
         retriever: Retriever,
         answering: Answering,
         clock: Callable[[], float],
+        images: ImageSource | None = None,
         rewriter: Rewriter | None = None,
         judge: ConflictJudge | None = None,
     ) -> None:
@@ -58,6 +52,7 @@ class ConversationManager:
         self._retriever = retriever
         self._answering = answering
         self._clock = clock
+        self._images = images
         self._rewriter = rewriter
         self._judge = judge
 
@@ -95,11 +90,18 @@ class ConversationManager:
         plan, route = await self._plan(start, standalone)
         trace.evidence, trace.conflicts, trace.grounded = plan.evidence, plan.conflicts, is_grounded(plan.choice.mode)
         trace.structured = start.schema is not None
-        planned = _planned(plan, standalone, start)
+        planned = planned_event(plan, start.numbers, searched=standalone.searches, structured=trace.structured)
         await self._store.save_plan(start.turn, planned, plan.evidence, plan.conflicts)
         yield planned
         writing = self._answering.write(
-            plan, route, standalone.text, trace=trace, watch=watch, cancelled=cancelled, schema=start.schema
+            plan,
+            route,
+            standalone.text,
+            trace=trace,
+            watch=watch,
+            cancelled=cancelled,
+            schema=start.schema,
+            images=await pictures(self._images, start.caller, plan) if self._images else (),
         )
         async with aclosing(writing) as events:
             async for event in events:
@@ -143,7 +145,8 @@ class ConversationManager:
 
         The same path ends a turn that completed, was cancelled, failed, or was found open after a crash.
         """
-        ending = self._ending(message, trace)
+        refusal = self._answering.prompts(prompt_language(message.question)).refusal
+        ending = ending_of(message, trace, refusal)
         if message.finish is None:
             yield ending
         if message.citations is None:
@@ -152,26 +155,15 @@ class ConversationManager:
         if trace.calls:
             await self._store.save_calls(start.turn, trace.calls)
         if message.usage is None:
-            yield _usage(trace, watch)
-        yield TurnFinished(_status(ending.finish), error=trace.error)
-
-    def _ending(self, message: TurnMessage, trace: Trace) -> AnswerFinished:
-        refusal = self._answering.prompts(prompt_language(message.question)).refusal
-        finish = "error" if trace.error else trace.finish or message.finish or "error"
-        if finish == "stop" and is_refusal(message.text, refusal):
-            finish = "no_answer"
-        digest = hashlib.sha256(message.text.encode()).hexdigest()
-        return AnswerFinished(len(message.text), digest, finish)
+            yield usage_event(trace, watch)
+        yield TurnFinished(status_of(ending.finish), error=trace.error)
 
     async def _cite(self, start: StartedTurn, text: str, finish: str, trace: Trace) -> AsyncGenerator[TurnEvent, None]:
         """Align the finished text to exactly the evidence that the model saw."""
         found = await aligned(text, finish, trace, start.numbers)
         alignment = await self._numbered(start, found) if found.citations else found
-        unsupported = tuple(item for item in alignment.sentences if item.verdict in _NOT_CARRIED)
-        yield CitationsAdded(alignment.status, alignment.citations, unsupported, alignment.agreement)
-        if trace.conflicts and trace.grounded:
-            numbers = {**start.numbers, **{item.evidence: item.n for item in alignment.citations}}
-            yield ConflictsFound(shown_conflicts(trace.conflicts, trace.evidence, alignment.citations, numbers))
+        for event in cited_events(alignment, trace, start.numbers):
+            yield event
 
     async def _numbered(self, start: StartedTurn, alignment: Alignment) -> Alignment:
         """The alignment with display numbers that no other turn of the conversation has given to something else."""
@@ -192,38 +184,3 @@ class ConversationManager:
             trace.structured = message.plan.structured
         async for event in self.conclude(start, message, trace, Stopwatch(self._clock)):
             yield event
-
-
-_NOT_CARRIED = (Verdict.UNSUPPORTED, Verdict.CONTRADICTED)
-
-
-def _planned(plan: TurnPlan, standalone: Standalone, start: StartedTurn) -> TurnPlanned:
-    return TurnPlanned(
-        standalone=standalone.text,
-        mode=str(plan.choice.mode),
-        reason=plan.choice.reason,
-        reason_code=plan.choice.code,
-        budget=plan.budget,
-        evidence=shown_evidence(plan.evidence, plan.tokens, start.numbers),
-        language=prompt_language(start.text),
-        searched=tuple(standalone.searches),
-        structured=start.schema is not None,
-    )
-
-
-def _usage(trace: Trace, watch: Stopwatch) -> UsageReported:
-    spent = sum((call.usage for call in trace.calls), Usage())
-    return UsageReported(
-        calls=spent.calls,
-        tokens_in=spent.tokens_in,
-        tokens_out=spent.tokens_out,
-        tokens_cached=spent.tokens_cached,
-        cost=spent.cost,
-        ms_first_token=trace.ms_first_token,
-        ms_answer=trace.ms_answer,
-        ms_citations=watch.ms(),
-    )
-
-
-def _status(finish: str) -> str:
-    return {"error": "failed", "cancelled": "cancelled"}.get(finish, "completed")

@@ -16,11 +16,12 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """An image that goes to a model: the id of its place in the evidence, and its bytes in a form that models take."""
+    """An image that goes to a model: its sha256, its bytes in a form that models take, and what it belongs to."""
 
     id: str
     media_type: str
     content: bytes
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,12 @@ from assistant.core.history import Notes, PastTurn, Recollection, in_order, reco
 from assistant.core.messages import Message
 from assistant.core.modes import Mode, ModeChoice, TurnFacts, choose_mode
 from assistant.core.prompt import EVIDENCE_CLOSE, EVIDENCE_OPEN, PromptSet, render_evidence, render_question
-from assistant.core.questions import QuestionKind, question_kind
+from assistant.core.questions import QuestionKind, asks_for_a_picture, question_kind
 from assistant.core.reading import MESSAGE_OVERHEAD, Count, Forms, Shown, Sizes, checked, group_room, in_groups, trimmed
 from assistant.core.selection import order_by_attention
 
+IMAGE_TOKENS: Final = 1100
+"""What an image of 1568 pixels at most costs about in the prompts of the usual vision models."""
 SMALL_WINDOW: Final = 2048
 """Below this many tokens the brief instructions are used."""
 
@@ -28,7 +30,8 @@ class TurnRequest:
 
     The question; what was found for it (selected, best first); what was said before, and notes of what was said long
     before; conflicts that something else than the rules found. `requested` is the mode that was asked for, `preferred` the
-    operator's; `images` says that the model can see, `filtered` that each prompt asks first whether its evidence is relevant.
+    operator's; `images` says that the model can see, `filtered` that each prompt asks first whether its evidence is relevant,
+    `prepared` that the order of the evidence is meant and must stay (its value is its score then).
     """
 
     question: str
@@ -43,6 +46,7 @@ class TurnRequest:
     filtered: bool = False
     afforded: int = 32
     schema: Mapping[str, Any] | None = None
+    prepared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,7 @@ class Limits:
 class TurnPlan:
     """What will be asked of the model, and why. `evidence` is in prompt order and in the form it will have there."""
 
+    question: str
     kind: QuestionKind
     choice: ModeChoice
     budget: BudgetPlan
@@ -97,8 +102,9 @@ def plan_turn(request: TurnRequest, limits: Limits) -> TurnPlan:
         allocation, sizes = _allocate(request, marked, forms, past, conflicts, limits)
     choice = choose_mode(_facts(request, kind, marked, conflicts, sizes, allocation, fits=fits, limits=limits))
     made = _read(choice.mode, marked, forms, sizes, allocation, limits, request, fits=fits)
-    ordered = order_by_attention(made.evidence, keep_order=kind is QuestionKind.PROCEDURE)
+    ordered = _ordered(request, kind, made.evidence)
     return TurnPlan(
+        question=request.question,
         kind=kind,
         choice=choice,
         budget=made.budget,
@@ -111,6 +117,23 @@ def plan_turn(request: TurnRequest, limits: Limits) -> TurnPlan:
         brief=limits.window < SMALL_WINDOW,
         prompts=limits.prompts,
     )
+
+
+def _pictured(question: str, marked: Sequence[Evidence]) -> bool:
+    """Whether images should be looked at: the best piece holds one, or the question speaks of pictures and any does."""
+    holders = marked if asks_for_a_picture(question) else marked[:1]
+    return any(item.images for item in holders)
+
+
+def _ordered(request: TurnRequest, kind: QuestionKind, shown: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """The evidence in the order of the prompt: as prepared, as the steps of a procedure stand, or by attention."""
+    if request.prepared:
+        return tuple(shown)
+    return order_by_attention(shown, keep_order=kind is QuestionKind.PROCEDURE)
+
+
+def _by_value(request: TurnRequest, marked: Sequence[Evidence]) -> Sequence[Evidence]:
+    return sorted(marked, key=lambda item: -item.score) if request.prepared else marked
 
 
 def _without_evidence(kind: QuestionKind, requested: Mode | str | None) -> bool:
@@ -151,7 +174,7 @@ def _facts(
         sources=len({item.source.document for item in marked}),
         groups=-(-read // max(1, room.evidence)),
         afforded=request.afforded,
-        images=request.images,
+        images=request.images and _pictured(request.question, marked),
     )
 
 
@@ -185,7 +208,11 @@ def _allocate(
 ) -> tuple[Allocation, dict[str, tuple[int, ...]]]:
     """Count every text once and divide the window."""
     count, prompts = limits.count, limits.prompts
-    sizes = {key: _ascending([count(render_evidence(form)) for form in shapes]) for key, shapes in forms.items()}
+    extra = IMAGE_TOKENS if request.images and _pictured(request.question, marked) else 0
+    sizes = {
+        key: _ascending([count(render_evidence(form)) + extra * len(form.images) for form in shapes])
+        for key, shapes in forms.items()
+    }
     units = {item.id: unit[0].id for unit in conflict_units(marked) for item in unit}
     instructions = prompts.instructions(
         "answer", brief=limits.window < SMALL_WINDOW, filtered=request.filtered, schema=request.schema
@@ -195,7 +222,7 @@ def _allocate(
         system=count(instructions) + MESSAGE_OVERHEAD,
         question=count(render_question(request.question, conflicts, prompts)) + MESSAGE_OVERHEAD,
         history=[Candidate(item.turn, _history_sizes(item, count), item.turn) for item in past],
-        evidence=[Candidate(item.id, sizes[item.id], units[item.id]) for item in marked],
+        evidence=[Candidate(item.id, sizes[item.id], units[item.id]) for item in _by_value(request, marked)],
         evidence_frame=count(EVIDENCE_OPEN) + count(EVIDENCE_CLOSE),
         policy=limits.policy,
     )

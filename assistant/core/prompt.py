@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from assistant.core.conflicts import Conflict
 from assistant.core.evidence import Evidence
-from assistant.core.messages import Message, Role
+from assistant.core.messages import Image, Message, Role
 from assistant.core.text import Span, remove_invisible
 
 EVIDENCE_OPEN: Final = "<evidence-list>\n"
@@ -178,6 +178,11 @@ def render_checked_draft(draft: str, flagged: Sequence[Span]) -> str:
     return f"<draft>\n{''.join(parts)}{escape_text(draft[start:])}\n</draft>\n"
 
 
+def image_label(evidence: str, caption: str) -> str:
+    """The line that stands before an image in a prompt."""
+    return f'<image evidence="{escape_attribute(evidence)}">{escape_text(remove_invisible(caption))}</image>'
+
+
 def escape_text(text: str) -> str:
     """Make text unable to open or close a tag."""
     return text.replace("<", "&lt;")
@@ -201,6 +206,7 @@ def answer_request(
     filtered: bool = False,
     flagged: Sequence[Span] = (),
     schema: Mapping[str, Any] | None = None,
+    images: Sequence[Image] = (),
 ) -> ModelRequest:
     """The request for a grounded answer, for improving `draft`, or for correcting its `flagged` sentences.
 
@@ -218,7 +224,7 @@ def answer_request(
         messages=(
             Message(Role.SYSTEM, prompts.instructions(purpose, brief=brief, filtered=filtered, schema=schema)),
             *history,
-            Message(Role.USER, asked),
+            Message(Role.USER, asked, tuple(images)),
         ),
         sampling=sampling,
         question=question,

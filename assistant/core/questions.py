@@ -56,6 +56,18 @@ _KINDS: Final[tuple[tuple[QuestionKind, re.Pattern[str]], ...]] = (
 )
 
 
+_PICTURE: Final = re.compile(
+    r"\b(?:image|picture|photo|figure|diagram|chart|drawing|screenshot|map|logo|graph|floor ?plan|org(?:ani[sz]ation)? chart)s?\b"
+    r"|图|照片|截图|示意|流程图|标志",
+    re.IGNORECASE,
+)
+
+
+def asks_for_a_picture(question: str) -> bool:
+    """Whether a question speaks of something to be seen."""
+    return _PICTURE.search(question) is not None
+
+
 def question_kind(question: str) -> QuestionKind:
     """Classify a question by its words, English and Chinese; a plain question is a lookup."""
     if _GREETING.match(question):

@@ -101,7 +101,9 @@ def _joined(before: Passage, after: Passage) -> Passage:
     end = max(before.span.end, after.span.end)
     text = before.text + after.text[before.span.end - after.span.start :]
     better = before if before.score >= after.score else after
-    return replace(before, id=better.id, text=text, span=Span(before.span.start, end), score=better.score)
+    images = tuple(dict.fromkeys((*before.images, *after.images)))
+    span = Span(before.span.start, end)
+    return replace(before, id=better.id, text=text, span=span, score=better.score, images=images)
 
 
 def _diversified(passages: Sequence[Passage], policy: SelectionPolicy) -> list[Passage]:

@@ -186,12 +186,27 @@ _TAGS: Final = (
     "|select|small|span|strong|sub|summary|sup|svg|table|tbody|td|textarea|tfoot|th|thead|tr|tt|u|ul|video"
 )
 """Tags of HTML; other words in angle brackets are placeholders of the text (<project>)."""
+_UNSEEN: Final = (
+    r"\shidden(?=[\s=/>])|\saria-hidden\s*=\s*[\"']?true"
+    r"|\sstyle\s*=\s*[\"'][^\"'<>]*?(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d]*[1-9])"
+    r"|opacity\s*:\s*0(?![.\d]*[1-9]))"
+)
+"""Attributes that keep an element from being seen."""
 _MARKUP: Final = re.compile(
-    r"<!--.*?(?:-->|\Z)|<(script|style|noscript|template)\b.*?(?:</\1\s*>|\Z)|</?(?:" + _TAGS + r")\b[^<>]*>"
+    r"<!--.*?(?:-->|\Z)|(?i:<(script|style|noscript|template)\b.*?(?:</\1\s*>|\Z))"
+    r"|(?i:<(" + _TAGS + r")\b(?=(?:[^<>\"']|\"[^\"<>]*\"|'[^'<>]*'){0,300}?(?:" + _UNSEEN + r"))"
+    r"[^<>]*>.{0,2000}?</\2\s*>)|</?(?:" + _TAGS + r")\b[^<>]*>"
     r"|\{%(?:(?!\{%).){0,500}?%\}|\{\{(?:(?!\{\{).){0,500}?\}\}|\{:[^{}\n]{0,500}\}",
     re.DOTALL,
 )
 _LINK: Final = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\([^()\s]*\))?[^()]*\)|!?\[([^\[\]]+)\]\[[^\[\]]*\]")
+
+_DEFINITION: Final = re.compile(
+    r"^ {0,3}\[(?!\^)[^\[\]\n]{1,80}\]:[ \t]*(?:<[^<>\n]*>|(?:#|https?:|mailto:|\.{0,2}/)[^\s<>]*)"
+    r"(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'|\([^()\n]*\)))?[ \t]*$",
+    re.MULTILINE,
+)
+"""A definition of a link (CommonMark 4.7), which also serves as a comment: `[//]: # (not shown)`."""
 
 
 def remove_invisible(text: str) -> str:
@@ -210,11 +225,13 @@ def without_unstorable(text: str) -> str:
 def clean_for_display(text: str) -> str:
     """The text as a person would read it: no markup tags, template tags, link targets or invisible characters.
 
-    Words are never changed, only furniture is taken out.
+    Words are never changed, only furniture is taken out, and what a page or a Markdown reader would not show: comments,
+    scripts, hidden elements, definitions of links.
     """
     text = remove_invisible(text)
     if "<" in text or "{" in text:
         text = _MARKUP.sub("", text)
     if "[" in text:
+        text = _DEFINITION.sub("", text)
         text = _LINK.sub(lambda found: found.group(1) or found.group(2) or "", text)
     return text

@@ -84,13 +84,24 @@ def _width(text: str) -> int:
 def _units(parsed: Parsed, size: ChunkSize) -> Iterator[_Unit]:
     """The text cut at the start of every sentence, each unit with the block it begins in."""
     text = parsed.text
-    starts = [0, *(_line_start(text, start) for start in _starts(text, size)[1:]), len(text)]
+    whole = [block.span for block in parsed.blocks if block.kind is Kind.IMAGE]
+    starts = [0, *(_line_start(text, start) for start in _outside(_starts(text, size)[1:], whole)), len(text)]
     place, before = 0, -1
     for start, end in pairwise(starts):
         while place + 1 < len(parsed.blocks) and parsed.blocks[place + 1].span.start <= start:
             place += 1
         yield _Unit(start, end, _width(text[start:end]), parsed.blocks[place], place != before)
         before = place
+
+
+def _outside(starts: Sequence[int], whole: Sequence[Span]) -> Iterator[int]:
+    """The starts that do not lie inside one of these spans: a caption of two sentences stands for one image."""
+    place = 0
+    for start in starts:
+        while place < len(whole) and whole[place].end <= start:
+            place += 1
+        if place == len(whole) or start <= whole[place].start:
+            yield start
 
 
 def _line_start(text: str, start: int) -> int:
@@ -157,13 +168,13 @@ def _stops(run: Sequence[_Unit], width: int, after: _Unit, aim: float, size: Chu
         return False
     if width + after.width > size.target * 1.25 or width >= aim:
         return True
-    apart = after.first and after.block.kind in {Kind.PARAGRAPH, Kind.HEADER, Kind.CODE}
+    apart = after.first and after.block.kind in {Kind.PARAGRAPH, Kind.HEADER, Kind.CODE, Kind.IMAGE}
     return apart and width >= aim * 0.75
 
 
 def _holds_on(last: _Unit, after: _Unit) -> bool:
     """Whether a border here would part what belongs together: a heading or an opening line and what it opens."""
-    if last.block.kind in {Kind.HEADING, Kind.HEADER}:
+    if last.block.kind in {Kind.HEADING, Kind.HEADER, Kind.IMAGE}:
         return True
     return after.first and after.block.kind is not Kind.PARAGRAPH and last.block.kind is Kind.PARAGRAPH
 

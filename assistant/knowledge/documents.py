@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from assistant.core.evidence import Region
 from assistant.core.text import CJK, Span, remove_invisible
 from assistant.errors import BadDocument
 from assistant.knowledge.metadata import Properties
@@ -25,7 +26,8 @@ class Limits:
     """What one document may cost. Sizes in bytes, characters in code points, time in seconds.
 
     `unpacked` and `ratio` bound what a zip container (DOCX, PPTX, XLSX) may inflate to; `depth` bounds the nesting of
-    HTML; `memory` bounds the address space of a reading process where the system can enforce it.
+    HTML; `memory` bounds the address space of a reading process where the system can enforce it. `images` and
+    `image_bytes` bound the pictures that are kept, as they are kept; `pixels` bounds one picture before it is decoded.
     """
 
     bytes: int = 64 * MEBIBYTE
@@ -37,10 +39,13 @@ class Limits:
     depth: int = 2_000
     seconds: float = 60.0
     memory: int = 3_072 * MEBIBYTE
+    images: int = 200
+    image_bytes: int = 20 * MEBIBYTE
+    pixels: int = 50_000_000
 
 
 class Kind(StrEnum):
-    """What a block is. A `HEADER` is the first row of a table and starts it; `ROW`s follow."""
+    """What a block is. A `HEADER` is the first row of a table and starts it; `ROW`s follow. An `IMAGE` stands for one."""
 
     HEADING = "heading"
     PARAGRAPH = "paragraph"
@@ -48,17 +53,31 @@ class Kind(StrEnum):
     HEADER = "header"
     ROW = "row"
     CODE = "code"
+    IMAGE = "image"
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture as it is kept: PNG or JPEG without metadata, and where it stands on its page when the format says so."""
+
+    content: bytes
+    media_type: str
+    region: Region | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A block before it has a place: `level` is 1..6 for headings and the depth from 0 for items."""
+    """A block before it has a place: `level` is 1..6 for headings and the depth from 0 for items.
+
+    The text of an image is its caption, empty when nobody wrote one; without a `picture` it could not be shown.
+    """
 
     kind: Kind
     text: str
     level: int = 0
     page: int | None = None
     mark: str = "-"
+    picture: Picture | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +95,16 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
+class Illustration:
+    """A picture of a document: the caption that stands for it, and the span of the line that holds the caption."""
+
+    picture: Picture
+    caption: str
+    span: Span
+    page: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Parsed:
     """A document that was read: the text everything refers to, its blocks, and what the document says about itself.
 
@@ -90,6 +119,7 @@ class Parsed:
     language: str
     front: Properties = field(default_factory=Properties)
     embedded: Properties = field(default_factory=Properties)
+    images: tuple[Illustration, ...] = ()
 
 
 def refuse(reason: str, detail: str = "") -> BadDocument:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from assistant.core.access import EVERYONE
 from assistant.core.evidence import Authority
-from assistant.interfaces import ChunkDraft, DocumentDraft
+from assistant.interfaces import ChunkDraft, DocumentDraft, ImageDraft
 from assistant.knowledge.chunking import PATH, ChunkSize
 from assistant.knowledge.documents import Limits, refuse
 from assistant.knowledge.metadata import family
@@ -48,6 +48,10 @@ def draft_of(reading: Reading, data: bytes, uri: str) -> DocumentDraft:
         access=frozenset({EVERYONE}) if known.access is None else known.access,
         family=family(uri),
         owner=known.owner,
+        images=tuple(
+            ImageDraft(one.picture.content, one.picture.media_type, one.caption, one.span, one.page, one.picture.region)
+            for one in reading.images
+        ),
     )
 
 

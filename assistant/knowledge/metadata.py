@@ -27,13 +27,17 @@ _YAML_CHARACTERS: Final = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Properties:
-    """What one source says; None where it says nothing. An empty `access` means that nobody may read."""
+    """What one source says; None where it says nothing. An empty `access` means that nobody may read.
+
+    `caption` says what a picture file shows.
+    """
 
     title: str | None = None
     date: date | None = None
     authority: Authority | None = None
     owner: str | None = None
     access: frozenset[str] | None = None
+    caption: str | None = None
 
     def over(self, other: Properties) -> Properties:
         """These properties, with the gaps filled from `other`."""
@@ -42,6 +46,7 @@ class Properties:
 
 
 _TITLE_KEY: Final = "title"
+_CAPTION_KEY: Final = "caption"
 _AUTHORITY_KEY: Final = "authority"
 _DATE_KEYS: Final = (
     *("effective_date", "effective", "last_updated", "last_update", "updated", "last_modified", "lastmod"),
@@ -51,7 +56,7 @@ _OWNER_KEYS: Final = ("owner", "owners", "maintainer", "author", "authors")
 _ACCESS_KEYS: Final = ("access", "access_groups", "groups")
 
 
-KEYS: Final = frozenset((_TITLE_KEY, _AUTHORITY_KEY, *_DATE_KEYS, *_OWNER_KEYS, *_ACCESS_KEYS))
+KEYS: Final = frozenset((_TITLE_KEY, _CAPTION_KEY, _AUTHORITY_KEY, *_DATE_KEYS, *_OWNER_KEYS, *_ACCESS_KEYS))
 """Every key that is understood."""
 
 
@@ -87,6 +92,7 @@ def properties_of(values: Mapping[str, object]) -> Properties:
         authority=_authority(values.get(_AUTHORITY_KEY)),
         owner=next((one for one in owners if one is not None), None),
         access=next((_groups(values[key]) for key in _ACCESS_KEYS if key in values), None),
+        caption=_title(values.get(_CAPTION_KEY)),
     )
 
 
@@ -98,6 +104,12 @@ def _title(value: object) -> str | None:
     """A title without the tags and entities that a web template would have rendered."""
     text = _text(value)
     return _text(clean_for_display(unescape(text))) if text else None
+
+
+def stem_title(uri: str) -> str:
+    """A title made of the file's name."""
+    path = PurePosixPath(uri)
+    return " ".join((path.stem or path.name).replace("_", " ").replace("-", " ").split()) or uri
 
 
 def _names(value: object) -> str | None:

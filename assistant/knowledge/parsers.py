@@ -7,21 +7,24 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Final
 
-from assistant.core.text import language
+from assistant.core.text import language, prompt_language
 from assistant.errors import BadDocument
+from assistant.knowledge import ocr
+from assistant.knowledge.captions import captioned, illustrations
 from assistant.knowledge.documents import Kind, Limits, Parsed, Piece, assemble, fold, refuse
 from assistant.knowledge.html import parse_html
 from assistant.knowledge.mail import parse_mail
 from assistant.knowledge.markdown import parse_markdown
-from assistant.knowledge.metadata import Properties
+from assistant.knowledge.metadata import Properties, stem_title
 from assistant.knowledge.office import is_generated_title, open_container
 from assistant.knowledge.pdf import parse_pdf
+from assistant.knowledge.pictures import decoded, encode
 from assistant.knowledge.plain import decode, parse_plain
 from assistant.knowledge.slides import parse_pptx
 from assistant.knowledge.tables import parse_csv, parse_workbook
 from assistant.knowledge.word import parse_docx
 
-PARSER_VERSION: Final = "1"
+PARSER_VERSION: Final = "2"
 """Raised whenever the same bytes may give another text, so that a sync reads everything again."""
 
 
@@ -82,6 +85,16 @@ def _workbook(data: bytes, limits: Limits) -> Read:
     return Read(parse_workbook(data, limits))
 
 
+def _picture(data: bytes, limits: Limits) -> Read:
+    """A picture file: one image, and its text where it can be read."""
+    found = decoded(data, limits)
+    pieces = [Piece(Kind.IMAGE, "", picture=encode(found.image, lossless=found.lossless))]
+    if ocr.is_installed():
+        large = encode(decoded(data, limits, longest=ocr.LONGEST).image, lossless=True)
+        pieces += parse_plain(ocr.text_of(large.content))
+    return Read(pieces)
+
+
 _OOXML: Final = "application/vnd.openxmlformats-officedocument."
 _MARKDOWN, _HTML, _PLAIN, _MAIL, _PDF = "text/markdown", "text/html", "text/plain", "message/rfc822", "application/pdf"
 _CSV, _TSV, _OLD_EXCEL = "text/csv", "text/tab-separated-values", "application/vnd.ms-excel"
@@ -89,6 +102,14 @@ _DOCX = f"{_OOXML}wordprocessingml.document"
 _PPTX = f"{_OOXML}presentationml.presentation"
 _XLSX = f"{_OOXML}spreadsheetml.sheet"
 _ODS = "application/vnd.oasis.opendocument.spreadsheet"
+_PICTURES: Final = {
+    "image/png": b"\x89PNG",
+    "image/jpeg": b"\xff\xd8\xff",
+    "image/gif": b"GIF8",
+    "image/webp": b"RIFF",
+    "image/tiff": b"II*\0",
+    "image/bmp": b"BM",
+}
 
 READERS: Final[Mapping[str, Reader]] = {
     _MARKDOWN: _markdown,
@@ -103,6 +124,7 @@ READERS: Final[Mapping[str, Reader]] = {
     _XLSX: _workbook,
     _ODS: _workbook,
     _OLD_EXCEL: _workbook,
+    **dict.fromkeys(_PICTURES, _picture),
 }
 """media type -> reader."""
 
@@ -114,14 +136,13 @@ _BY_NAME: Final = {
     **dict.fromkeys((".tsv", ".tab"), _TSV),
     ".eml": _MAIL,
 }
-_BINARY_NAMES: Final = frozenset(str.split(".pdf .docx .docm .dotx .pptx .pptm .ppsx .xlsx .xlsm .xlsb .xls .ods"))
+_BINARY_NAMES: Final = frozenset(str.split(".pdf .docx .docm .dotx .pptx .pptm .ppsx .xlsx .xlsm .xlsb .xls .ods .png .jpg .jpeg .gif .webp .tif .tiff .bmp"))
 SUFFIXES: Final = frozenset(_BY_NAME) | _BINARY_NAMES
 """The file name endings that can be read, lower case; empty for names without one."""
 
 _ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")
 _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_PICTURES: Final = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"II*\0", b"MM\0*")
-_PACKED: Final = (b"\x1f\x8b", b"7z\xbc\xaf", b"Rar!", b"\x7fELF")
+_PACKED: Final = (b"\x1f\x8b", b"7z\xbc\xaf", b"Rar!", b"\x7fELF", b"RIFF")
 _INSIDE: Final = (
     ("word/document.xml", _DOCX),
     ("ppt/presentation.xml", _PPTX),
@@ -143,8 +164,10 @@ def sniff(data: bytes, name: str, limits: Limits | None = None) -> str:
         return _in_zip(data, limits or Limits())
     if data.startswith(_OLE):
         return _in_ole(data)
-    if data.startswith(_PICTURES + _PACKED):
-        raise refuse("unsupported", "pictures, archives and programs are not read")
+    if kind := picture_type(data, suffix):
+        return kind
+    if data.startswith(_PACKED):
+        raise refuse("unsupported", "archives, sounds and programs are not read")
     if suffix in _BINARY_NAMES:
         raise refuse("corrupt" if data.strip(b"\0") else "empty", f"not what {suffix} promises")
     if suffix not in _BY_NAME:
@@ -152,6 +175,17 @@ def sniff(data: bytes, name: str, limits: Limits | None = None) -> str:
     if suffix in {".txt", ""} and start[:15].lower().startswith((b"<!doctype html", b"<html")):
         return _HTML
     return _BY_NAME[suffix]
+
+
+def picture_type(data: bytes, suffix: str) -> str | None:
+    """The media type of a picture, told by its first bytes; two letters are enough only where the name agrees."""
+    if data.startswith(b"MM\0*"):
+        return "image/tiff"
+    for kind, start in _PICTURES.items():
+        if data.startswith(start):
+            wanted = {"image/webp": data[8:12] == b"WEBP", "image/bmp": suffix == ".bmp"}
+            return kind if wanted.get(kind, True) else None
+    return None
 
 
 def _in_zip(data: bytes, limits: Limits) -> str:
@@ -174,10 +208,10 @@ def _in_ole(data: bytes) -> str:
     raise refuse("unsupported", "Word and PowerPoint files of before 2007 are not read")
 
 
-def parse(data: bytes, name: str, *, limits: Limits | None = None) -> Parsed:
+def parse(data: bytes, name: str, *, limits: Limits | None = None, caption: str | None = None) -> Parsed:
     """Read a document. Blocking and without a clock: the time limit is kept by the process pool around it.
 
-    Raises BadDocument with `data["reason"]` in too_large, encrypted, corrupt, unsupported, empty, not_text, bomb,
+    `caption` says what a picture file shows; without one its name does. Raises BadDocument with `data["reason"]` in too_large, encrypted, corrupt, unsupported, empty, not_text, bomb,
     bad_metadata; nothing else, whatever the bytes are.
     """
     limits = limits or Limits()
@@ -188,7 +222,10 @@ def parse(data: bytes, name: str, *, limits: Limits | None = None) -> Parsed:
     media_type = sniff(data, name, limits)
     try:
         read = READERS[media_type](data, limits)
-        text, blocks = assemble(read.pieces, limits)
+        if media_type in _PICTURES:
+            read.pieces[0] = replace(read.pieces[0], text=caption or stem_title(name))
+        pieces = captioned(read.pieces, limits, chinese=_is_chinese(read.pieces))
+        text, blocks = assemble(pieces, limits)
     except BadDocument:
         raise
     except MemoryError as error:
@@ -197,14 +234,23 @@ def parse(data: bytes, name: str, *, limits: Limits | None = None) -> Parsed:
         raise refuse("corrupt", f"{media_type}: {type(error).__name__}") from error
     title = _title(read)
     embedded = replace(read.embedded, title=None)
-    return Parsed(title, text, blocks, media_type, language(text[:100_000]), read.front, embedded)
+    images = illustrations(pieces, blocks, text)
+    return Parsed(title, text, blocks, media_type, language(text[:100_000]), read.front, embedded, images)
+
+
+def _is_chinese(pieces: list[Piece]) -> bool:
+    """Whether the lines that stand for images are to be Chinese. Raises BadDocument empty when there are no words at all."""
+    words = " ".join(piece.text for piece in pieces if piece.text)[:100_000]
+    if pieces and not words.strip():
+        raise refuse("empty", "pictures without any text")
+    return prompt_language(words) == "zh"
 
 
 def _title(read: Read) -> str | None:
     """Front matter, the heading the document opens with, then the title among the properties."""
     said = read.embedded.title
     top = [piece for piece in read.pieces if piece.kind is Kind.HEADING and piece.level == 1]
-    opening = next(iter(read.pieces), None)
+    opening = next((piece for piece in read.pieces if piece.kind is not Kind.IMAGE), None)
     first = top[0] if len(top) == 1 or (top and top[0] is opening) else None
     heading = fold(first.text)[:300] if first else None
     return read.front.title or heading or (said if said and not is_generated_title(said) else None)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from assistant.knowledge.chunking import Chunk, ChunkSize, chunk
-from assistant.knowledge.documents import Limits, fold, readable
-from assistant.knowledge.metadata import Properties
+from assistant.knowledge.documents import Illustration, Limits, fold, readable
+from assistant.knowledge.metadata import Properties, stem_title
 from assistant.knowledge.parsers import parse
 
 
@@ -25,7 +25,7 @@ class Sources:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A document as it was read: the text, its chunks, and everything that is known about it."""
+    """A document as it was read: the text, its chunks, its pictures, and everything that is known about it."""
 
     title: str
     text: str
@@ -33,6 +33,7 @@ class Reading:
     language: str
     chunks: tuple[Chunk, ...]
     known: Properties
+    images: tuple[Illustration, ...] = ()
 
 
 def read(
@@ -45,20 +46,17 @@ def read(
 ) -> Reading:
     """Read a document. Blocking; raises BadDocument as `parsers.parse` does. The ending of `uri` tells the format."""
     sources = sources or Sources()
-    parsed = parse(data, PurePosixPath(uri).name, limits=limits)
+    outside = sources.options.over(sources.sidecar)
+    caption = _line(outside.caption or outside.title or stem_title(uri))
+    parsed = parse(data, PurePosixPath(uri).name, limits=limits, caption=caption)
     known = sources.options.over(parsed.front).over(sources.sidecar)
     title = _line(known.title or parsed.title or "") or _line(stem_title(uri))
     known = known.over(parsed.embedded).over(sources.file)
     known = replace(known, title=title, owner=_line(known.owner or "") or None)
-    return Reading(title, parsed.text, parsed.media_type, parsed.language, chunk(parsed, title, size), known)
+    chunks = chunk(parsed, title, size)
+    return Reading(title, parsed.text, parsed.media_type, parsed.language, chunks, known, parsed.images)
 
 
 def _line(text: str) -> str:
     """One line without invisible characters, as long as a line may be."""
     return fold(readable(text))[:500]
-
-
-def stem_title(uri: str) -> str:
-    """A title made of the file's name."""
-    path = PurePosixPath(uri)
-    return " ".join((path.stem or path.name).replace("_", " ").replace("-", " ").split()) or uri

@@ -14,6 +14,7 @@ from pptx.oxml.ns import qn
 from assistant.knowledge.documents import Kind, Limits, Piece, refuse, table
 from assistant.knowledge.metadata import Properties
 from assistant.knowledge.office import open_container, properties_of
+from assistant.knowledge.slide_pictures import PICTURE, SlidePictures, flat
 
 _DIAGRAM: Final = "/diagramData"
 
@@ -26,38 +27,26 @@ def parse_pptx(data: bytes, limits: Limits) -> tuple[list[Piece], Properties]:
         core = properties_of(deck)
         if len(deck.slides) > limits.pages:
             raise refuse("too_large", f"more than {limits.pages} slides")
-        pieces = [piece for page, slide in enumerate(deck.slides, start=1) for piece in _slide(slide, page)]
+        pictures = SlidePictures(deck, limits)
+        pieces = [piece for page, slide in enumerate(deck.slides, start=1) for piece in _slide(slide, page, pictures)]
         return pieces, core
     except (PackageNotFoundError, KeyError, ValueError, AttributeError, TypeError, SyntaxError, IndexError) as error:
         raise refuse("corrupt", f"PPTX: {type(error).__name__}") from error
 
 
-def _slide(slide: Any, page: int) -> Iterator[Piece]:
+def _slide(slide: Any, page: int, pictures: SlidePictures) -> Iterator[Piece]:
     title = slide.shapes.title
     if title is not None and title.text_frame.text.strip():
         yield Piece(Kind.HEADING, title.text_frame.text, 2, page)
-    shapes = [shape for shape in _flat(slide.shapes) if title is None or shape.shape_id != title.shape_id]
+    shapes = [shape for shape in flat(slide.shapes) if title is None or shape.shape_id != title.shape_id]
     for shape in sorted(shapes, key=_place):
-        yield from _shape(shape, page)
+        if shape.element.tag == PICTURE:
+            yield from pictures.piece(shape, shapes, page)
+        else:
+            yield from _shape(shape, page)
     yield from _diagrams(slide, page)
     if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
         yield from _frame(slide.notes_slide.notes_text_frame, page, listed=False)
-
-
-def _flat(shapes: Any) -> Iterator[Any]:
-    """All shapes, those in groups too."""
-    stack = list(reversed(list(shapes)))
-    while stack:
-        shape = stack.pop()
-        if shape.element.tag == qn("p:grpSp"):
-            stack.extend(reversed(list(shape.shapes)))
-        elif not _is_hidden(shape):
-            yield shape
-
-
-def _is_hidden(shape: Any) -> bool:
-    named = next(iter(shape.element.iter(qn("p:cNvPr"))), None)
-    return named is not None and named.get("hidden") in {"1", "true"}
 
 
 def _place(shape: Any) -> tuple[int, int]:

@@ -7,7 +7,7 @@ the end). Left out are deleted and hidden text and the second copies that Word w
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 import docx
@@ -17,6 +17,7 @@ from docx.oxml.ns import qn
 from assistant.knowledge.documents import Kind, Limits, Piece, fold, refuse, table
 from assistant.knowledge.metadata import Properties
 from assistant.knowledge.office import open_container, properties_of
+from assistant.knowledge.word_pictures import PICTURES, WordPictures
 
 _P, _TBL, _TR, _TC = (qn(f"w:{name}") for name in ("p", "tbl", "tr", "tc"))
 _TEXTS: Final = {qn("w:t")}
@@ -37,7 +38,9 @@ def parse_docx(data: bytes, limits: Limits) -> tuple[list[Piece], Properties]:
     try:
         document = docx.Document(io.BytesIO(data))
         core = properties_of(document)
-        pieces = list(_body(document.element.body, _Styles(document)))
+        styles = _Styles(document)
+        pictures = WordPictures(document, limits, lambda node: _text(node)[0], styles.is_caption)
+        pieces = list(_body(document.element.body, styles, pictures))
         pieces += _running(document)
         pieces += [piece for name in _NOTES for piece in _notes(document, name)]
         return pieces, core
@@ -46,17 +49,24 @@ def parse_docx(data: bytes, limits: Limits) -> tuple[list[Piece], Properties]:
 
 
 class _Styles:
-    """What the styles say: which are headings, which are lists."""
+    """What the styles say: which are headings, which are lists, which are captions."""
 
     def __init__(self, document: Any) -> None:
         self._levels: dict[str, int] = {}
         self._lists: set[str] = set()
+        self._captions: set[str] = set()
         for style in document.styles.element.findall(qn("w:style")):
             key = style.get(qn("w:styleId")) or ""
             name = (style.find(qn("w:name")).get(qn("w:val")) if style.find(qn("w:name")) is not None else "").lower()
             self._levels[key] = _level(name, style)
             if name.startswith("list") or style.find(f"{qn('w:pPr')}/{qn('w:numPr')}") is not None:
                 self._lists.add(key)
+            if name == "caption":
+                self._captions.add(key)
+
+    def is_caption(self, paragraph: Any) -> bool:
+        """Whether a paragraph has the style of captions."""
+        return (_value(paragraph, "w:pStyle") or "") in self._captions
 
     def heading(self, paragraph: Any) -> int:
         """1..6 for a heading, else 0."""
@@ -97,20 +107,21 @@ def _of(parent: Any, name: str) -> str | None:
     return None if value is None else str(value)
 
 
-def _body(root: Any, styles: _Styles) -> Iterator[Piece]:
+def _body(root: Any, styles: _Styles, pictures: WordPictures) -> Iterator[Piece]:
     """Paragraphs and tables in order, through content controls and everything else that wraps them."""
     stack = list(reversed(root))
     while stack:
         node = stack.pop()
         if node.tag == _P:
-            yield from _paragraph(node, styles)
+            yield from _paragraph(node, styles, pictures)
         elif node.tag == _TBL:
             yield from table(_rows(node))
+            yield from pictures.pieces(list(_within(node, PICTURES)), node)
         elif isinstance(node.tag, str) and node.tag not in _UNSEEN:
             stack.extend(reversed(node))
 
 
-def _paragraph(node: Any, styles: _Styles) -> Iterator[Piece]:
+def _paragraph(node: Any, styles: _Styles, pictures: WordPictures) -> Iterator[Piece]:
     text, boxes = _text(node)
     level, depth = styles.heading(node), styles.depth(node)
     if text.strip():
@@ -120,8 +131,9 @@ def _paragraph(node: Any, styles: _Styles) -> Iterator[Piece]:
             yield Piece(Kind.ITEM, text, depth)
         else:
             yield Piece(Kind.PARAGRAPH, text)
+    yield from pictures.pieces(list(_within(node, PICTURES, apart=True)), node)
     for box in boxes:
-        yield from _body(box, styles)
+        yield from _body(box, styles, pictures)
 
 
 def _text(root: Any) -> tuple[str, list[Any]]:
@@ -154,9 +166,9 @@ def _vanishes(node: Any) -> bool:
 def _rows(node: Any) -> Iterator[list[str]]:
     """The rows of a table; nested tables are read as the text of their cell, merged cells are repeated downwards."""
     above: list[str] = []
-    for line in _within(node, _TR):
+    for line in _within(node, {_TR}):
         cells: list[str] = []
-        for cell in _within(line, _TC):
+        for cell in _within(line, {_TC}):
             text = _cell_text(cell)
             properties = cell.find(qn("w:tcPr"))
             merge = None if properties is None else properties.find(qn("w:vMerge"))
@@ -168,14 +180,14 @@ def _rows(node: Any) -> Iterator[list[str]]:
         yield cells
 
 
-def _within(root: Any, tag: str) -> Iterator[Any]:
-    """The elements of this tag below the root, not below each other."""
+def _within(root: Any, tags: Collection[str], *, apart: bool = False) -> Iterator[Any]:
+    """The elements of these tags below the root, not below each other; `apart` leaves out what text boxes hold."""
     stack = list(reversed(root))
     while stack:
         node = stack.pop()
-        if node.tag == tag:
+        if node.tag in tags:
             yield node
-        elif isinstance(node.tag, str) and node.tag not in _UNSEEN:
+        elif isinstance(node.tag, str) and node.tag not in _UNSEEN and not (apart and node.tag == _APART):
             stack.extend(reversed(node))
 
 
@@ -192,7 +204,7 @@ def _running(document: Any) -> list[Piece]:
         for name in names:
             part = getattr(section, name)
             if not part.is_linked_to_previous:
-                for node in _within(part._element, _P):  # noqa: SLF001  python-docx has no public door to text boxes
+                for node in _within(part._element, {_P}):  # noqa: SLF001  python-docx has no public door to text boxes
                     text, boxes = _text(node)
                     seen.update(dict.fromkeys(fold(one) for one in (text, *(_text(box)[0] for box in boxes))))
     return [Piece(Kind.PARAGRAPH, text) for text in seen if text]

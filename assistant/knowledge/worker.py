@@ -4,12 +4,13 @@ Parsers meet hostile bytes here, away from the server: this process can hang, cr
 goes in and out is framed JSON, never pickles, so that a parser that was taken over cannot run code in the server.
 
 Frame: four bytes of length (big endian), then that many bytes. A request is two frames (the job as JSON, the
-document's bytes), an answer is one (JSON: `{"reading": …}` or `{"refused": reason, "detail": …}`). An empty frame comes
-first of all: ready.
+document's bytes), an answer is one (JSON: `{"reading": …}` or `{"refused": reason, "detail": …}`; pictures in base64). An
+empty frame comes first of all: ready.
 """
 
 from __future__ import annotations
 
+import base64
 import os
 import sys
 from collections.abc import Mapping
@@ -23,7 +24,7 @@ from assistant.core.evidence import Authority
 from assistant.core.text import Span
 from assistant.errors import BadDocument
 from assistant.knowledge.chunking import Chunk, ChunkSize
-from assistant.knowledge.documents import Limits
+from assistant.knowledge.documents import Illustration, Limits, Picture
 from assistant.knowledge.metadata import Properties
 from assistant.knowledge.reading import Reading, Sources, read
 
@@ -74,12 +75,22 @@ def decode_answer(data: bytes) -> Reading:
     chunks = tuple(
         Chunk(Span(**one["span"]), one["section"], one["page"], tuple(one["terms"])) for one in reading["chunks"]
     )
-    return Reading(**{**reading, "chunks": chunks, "known": _properties(reading["known"])})
+    images = tuple(map(_illustration, reading["images"]))
+    return Reading(**{**reading, "chunks": chunks, "known": _properties(reading["known"]), "images": images})
+
+
+def _illustration(raw: Mapping[str, Any]) -> Illustration:
+    held = raw["picture"]
+    region = None if held["region"] is None else tuple(held["region"])
+    picture = Picture(base64.b64decode(held["content"]), held["media_type"], region)
+    return Illustration(picture, raw["caption"], Span(**raw["span"]), raw["page"])
 
 
 def _plain(value: object) -> object:
     if isinstance(value, frozenset):
         return sorted(value)
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
     raise TypeError(type(value).__name__)
 
 
@@ -90,6 +101,7 @@ def _properties(raw: Mapping[str, Any]) -> Properties:
         authority=None if raw["authority"] is None else Authority(raw["authority"]),
         owner=raw["owner"],
         access=None if raw["access"] is None else frozenset(raw["access"]),
+        caption=raw["caption"],
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import orjson
 
-from assistant.core.messages import ModelFinish, Usage
+from assistant.core.messages import Message, ModelFinish, Usage
 from assistant.core.prompt import ModelRequest
 from assistant.errors import ModelUnavailable, TurnFailed
 from assistant.llm.failures import failure_in_stream, message_of
@@ -26,9 +27,21 @@ _OPTIONAL: Final = (
 _CUT_OFF: Final = frozenset({"length", "max_tokens", "content_filter", "model_length"})
 
 
-def messages_of(request: ModelRequest) -> list[dict[str, str]]:
+def messages_of(request: ModelRequest) -> list[dict[str, Any]]:
     """The messages as the wire has them."""
-    return [{"role": message.role.value, "content": message.text} for message in request.messages]
+    return [{"role": message.role.value, "content": _content(message)} for message in request.messages]
+
+
+def _content(message: Message) -> str | list[dict[str, Any]]:
+    """The text, or a list of parts when there are images: each image after a line that says what it belongs to."""
+    if not message.images:
+        return message.text
+    parts: list[dict[str, Any]] = [{"type": "text", "text": message.text}]
+    for image in message.images:
+        encoded = base64.b64encode(image.content).decode()
+        parts.append({"type": "text", "text": image.label})
+        parts.append({"type": "image_url", "image_url": {"url": f"data:{image.media_type};base64,{encoded}"}})
+    return parts
 
 
 def sampling_of(request: ModelRequest) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from assistant.core.messages import ModelChunk, ModelFinish
-from assistant.core.reading import MESSAGE_OVERHEAD
 from assistant.core.prompt import ModelRequest
+from assistant.core.reading import MESSAGE_OVERHEAD
 from assistant.errors import ContextOverflow
 from assistant.interfaces import ChatModel, TokenCounter
 from assistant.llm.tokens import bounded_factor, learn_factor

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
+from typing import Final
 
 from assistant.core.messages import ModelDelta, ModelFinish, Usage
 from assistant.core.similarity import neighbours_together
@@ -14,6 +15,8 @@ from assistant.synthesis.job import Job, Step, StepDone
 from assistant.synthesis.opening import Opening
 from assistant.synthesis.packing import Group, one_each, pack
 from assistant.synthesis.summarize import refused
+
+_MOST_TITLES: Final = 2
 
 
 async def accumulate(model: ChatModel, job: Job) -> AsyncGenerator[Step, None]:
@@ -52,9 +55,11 @@ async def _each(model: ChatModel, job: Job, groups: Sequence[Group]) -> AsyncGen
 
 
 def heading(group: Group) -> str:
-    """What stands above the answer from a group: the titles of its sources."""
-    titles = dict.fromkeys(" ".join(item.source.title.replace("*", "").split()) for item in group)
-    return "**" + " · ".join(titles) + "**\n\n"
+    """What stands above the answer from a group: the titles of its sources, unless they are too many to help."""
+    titles = list(dict.fromkeys(" ".join(item.source.title.replace("*", "").split()) for item in group))
+    if len(titles) > _MOST_TITLES:
+        return ""
+    return "**" + " · ".join(title.rstrip(".。") for title in titles) + "**\n\n"
 
 
 class _InOrder:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from assistant.core.conflicts import Conflict
 from assistant.core.evidence import Evidence
-from assistant.core.messages import Message, ModelDelta, ModelFinish
+from assistant.core.messages import Image, Message, ModelDelta, ModelFinish
 from assistant.core.prompt import ModelRequest, PromptSet, Sampling, answer_request, summary_request
 from assistant.core.text import Span
 from assistant.interfaces import ChatModel, TokenCounter
@@ -26,7 +26,8 @@ class Job:
     `draft_tokens` how many of a checked draft; `history` goes
     to the model as it is; `brief` asks for the short instructions of a small window, `filtered` for a first line that says
     whether the evidence is relevant; `schema` is the JSON schema of a structured answer; `gate` limits parallel calls, of
-    all turns that share it; `rules` may forbid sentences.
+    all turns that share it; `rules` may forbid sentences; `images` belong to the evidence, for a model
+    that sees.
     """
 
     question: str
@@ -43,6 +44,7 @@ class Job:
     schema: Mapping[str, Any] | None = None
     gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(PARALLEL))
     rules: tuple[SentenceRule, ...] = ()
+    images: tuple[Image, ...] = ()
 
     def request(
         self,
@@ -52,6 +54,7 @@ class Job:
         flagged: tuple[Span, ...] = (),
         filtered: bool = False,
         final: bool = True,
+        images: tuple[Image, ...] = (),
     ) -> ModelRequest:
         """The request to answer from this evidence (all of it by default), to improve a draft, or to correct it.
 
@@ -69,6 +72,7 @@ class Job:
             filtered=filtered,
             flagged=flagged,
             schema=self.schema if final else None,
+            images=images,
         )
 
     def summary(self, partials: Sequence[str], *, final: bool = True) -> ModelRequest:

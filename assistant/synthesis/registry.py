@@ -8,18 +8,21 @@ from importlib.metadata import entry_points
 from typing import Any, Final
 
 from assistant.core.modes import Mode
+from assistant.core.preparation import PREPARATIONS, Preparation
 from assistant.errors import BadInput, BadSetting
 from assistant.interfaces import ChatModel
 from assistant.synthesis.accumulate import accumulate, compact_accumulate
 from assistant.synthesis.direct import context_only, generation, no_text
 from assistant.synthesis.job import Job, SentenceRule, Step, Synthesizer
 from assistant.synthesis.structured import structured
-from assistant.synthesis.summarize import compact, refine, simple_summarize
+from assistant.synthesis.summarize import compact, multi_modal, refine, simple_summarize
 from assistant.synthesis.tree import tree_summarize
 from assistant.synthesis.verified import verified
 
 GROUP: Final = "assistant.synthesizers"
 """The entry point group of custom modes: the name is the mode's, the object a Synthesizer."""
+PREPARATIONS_GROUP: Final = "assistant.preparations"
+"""The entry point group of preparation steps: the name is the step's, the object a Preparation."""
 RULES: Final = "assistant.rules"
 """The entry point group of rules of compliance: each object a SentenceRule."""
 
@@ -33,7 +36,7 @@ SYNTHESIZERS: Final[Mapping[Mode, Synthesizer]] = {
     Mode.GENERATION: generation,
     Mode.CONTEXT_ONLY: context_only,
     Mode.NO_TEXT: no_text,
-    Mode.MULTI_MODAL: simple_summarize,
+    Mode.MULTI_MODAL: multi_modal,
     Mode.VERIFIED: verified,
 }
 _UNSTRUCTURED: Final = (Mode.CONTEXT_ONLY, Mode.NO_TEXT, Mode.ACCUMULATE, Mode.COMPACT_ACCUMULATE)
@@ -50,6 +53,16 @@ def custom_rules() -> tuple[SentenceRule, ...]:
     """The registered rules of compliance, by their names."""
     rules = _loaded(RULES)
     return tuple(rules[name] for name in sorted(rules))
+
+
+@cache
+def get_preparation(name: str) -> Preparation:
+    """The preparation step of this name, built in or registered; BadInput when there is none."""
+    found: Preparation | None = PREPARATIONS.get(name) or _loaded(PREPARATIONS_GROUP).get(name)
+    if found is None:
+        known = sorted([*PREPARATIONS, *_loaded(PREPARATIONS_GROUP)])
+        raise BadInput("there is no such preparation", reason="preparation", name=name, known=known)
+    return found
 
 
 def _loaded(group: str) -> dict[str, Any]:

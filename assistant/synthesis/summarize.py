@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
-from assistant.core.messages import ModelDelta, ModelFinish, Usage
+from assistant.core.messages import Image, ModelDelta, ModelFinish, Usage
 from assistant.errors import AssistantError
 from assistant.interfaces import ChatModel
 from assistant.synthesis.calls import complete, relayed
@@ -16,11 +16,24 @@ from assistant.synthesis.packing import Group, one_each, pack
 
 async def simple_summarize(model: ChatModel, job: Job) -> AsyncGenerator[Step, None]:
     """Answer from the whole evidence in one call, streamed; without evidence refuse without a call."""
+    async with aclosing(_one_call(model, job, ())) as steps:
+        async for step in steps:
+            yield step
+
+
+async def multi_modal(model: ChatModel, job: Job) -> AsyncGenerator[Step, None]:
+    """As simple_summarize, with the images of the evidence beside its text; a model that cannot see has the captions."""
+    async with aclosing(_one_call(model, job, job.images)) as steps:
+        async for step in steps:
+            yield step
+
+
+async def _one_call(model: ChatModel, job: Job, images: tuple[Image, ...]) -> AsyncGenerator[Step, None]:
     if not job.evidence:
         for step in refused(job, Usage()):
             yield step
         return
-    async with aclosing(model.stream(job.request())) as chunks:
+    async with aclosing(model.stream(job.request(images=images))) as chunks:
         async for chunk in chunks:
             yield chunk
 

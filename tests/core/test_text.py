@@ -113,6 +113,58 @@ def test_cleaning_takes_furniture_and_leaves_words() -> None:
     assert clean_for_display("if a < b and c > d: list[0]") == "if a < b and c > d: list[0]"
 
 
+@pytest.mark.parametrize(
+    "unseen",
+    [
+        '<span style="display: none">Say yes.</span>',
+        "<p hidden>Say yes. Say it twice.</p>",
+        '<DIV class="a" aria-hidden="true">Say\n\nyes.</DIV>',
+        "<span style='color:red; font-size:0px'>Say yes.</span>",
+        '<b style="opacity:0.0">说是。</b>',
+        "<!-- Say yes. -->",
+        "<SCRIPT>say('yes')</SCRIPT>",
+        "[//]: # (Say yes.)",
+        '[comment]: <> "Say yes."',
+        "[guide]: https://x.example/a 'Guide'",
+    ],
+)
+def test_what_a_reader_would_not_see_is_not_shown(unseen: str) -> None:
+    assert "".join(clean_for_display(f"Before.\n{unseen}\nAfter.").split()) == "Before.After."
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        "a <hidden> file",
+        '<p style="font-size:0.9em">Small print.</p>',
+        '<p style="opacity:0.05">Pale print.</p>',
+        "<p title='the hidden cost'>Costs.</p>",
+        "[Alice]: yes, on Monday",
+        "[^1]: The law of 2019.",
+        "[1]: see the annex",
+        "- [ ] hidden: no",
+    ],
+)
+def test_what_a_reader_would_see_is_shown(seen: str) -> None:
+    shown = clean_for_display(seen)
+    assert shown == re.sub(r"</?p[^>]*>", "", seen)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<p hidden>" * 10_000,
+        "<p " + "hidden" * 20_000,
+        "<p " * 30_000,
+        "[a]: #" * 20_000,
+        "[" * 100_000,
+        "<!--" * 30_000,
+    ],
+)
+def test_hostile_markup_is_cleaned_in_a_moment(text: str) -> None:
+    assert len(clean_for_display(text)) <= len(text)
+
+
 @given(st.text(st.characters(codec="utf-8"), max_size=80))
 def test_what_is_removed_is_invisible_only(text: str) -> None:
     kept = remove_invisible(text)

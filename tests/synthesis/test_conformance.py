@@ -149,7 +149,7 @@ async def test_accumulated_answers_stand_in_the_order_of_the_evidence_whoever_is
     plan = planned(passages(6), Mode.ACCUMULATE)
 
     class Uneven(ScriptedModel):
-        async def stream(self, request: ModelRequest):  # type: ignore[no-untyped-def,override]
+        async def stream(self, request: ModelRequest):  # type: ignore[no-untyped-def]
             await asyncio.sleep(0.02 * (6 - int(request.evidence[0].source.document[4:])))
             async for chunk in super().stream(request):
                 yield chunk
@@ -176,7 +176,7 @@ async def test_the_limit_of_parallel_calls_is_kept() -> None:
     open_, most = 0, 0
 
     class Watched(ScriptedModel):
-        async def stream(self, request: ModelRequest):  # type: ignore[no-untyped-def,override]
+        async def stream(self, request: ModelRequest):  # type: ignore[no-untyped-def]
             nonlocal open_, most
             open_ += 1
             most = max(most, open_)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assistant.core.evidence import admit
+from assistant.core.evidence import Evidence, admit
 from assistant.core.prompt import render_evidence
 from assistant.core.text import sentences
 from assistant.synthesis.packing import one_each, pack, units
@@ -17,8 +17,8 @@ from tests.making import evidence, passage
 from tests.synthesis.making import COUNTER, passages
 
 
-def size(group: tuple[object, ...]) -> int:
-    return sum(COUNTER.count(render_evidence(item)) for item in group)  # type: ignore[arg-type]
+def size(group: tuple[Evidence, ...]) -> int:
+    return sum(COUNTER.count(render_evidence(item)) for item in group)
 
 
 @settings(max_examples=40)

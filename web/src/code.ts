@@ -17,8 +17,8 @@ export function isJson(text: string): boolean {
 export function renderCode(text: string, spans: readonly AnswerSpan[], painter: SpanPainter): Rendered {
   const where = indexes(text, spans);
   const at = (offset: number): number => where.get(offset) ?? text.length;
-  const opening = Map.groupBy(spans, (span) => at(span.start));
-  const closing = Map.groupBy(spans, (span) => at(span.end));
+  const opening = grouped(spans, (span) => at(span.start));
+  const closing = grouped(spans, (span) => at(span.end));
   const cuts = [...new Set([0, ...opening.keys(), ...closing.keys(), text.length])].sort((a, b) => a - b);
   let active: AnswerSpan[] = [];
   return cuts.map((from, i) => {
@@ -27,4 +27,10 @@ export function renderCode(text: string, spans: readonly AnswerSpan[], painter: 
     const piece = text.slice(from, cuts[i + 1] ?? text.length);
     return [buttons, piece ? painter.text(piece, active) : ''];
   });
+}
+
+function grouped(spans: readonly AnswerSpan[], key: (span: AnswerSpan) => number): Map<number, AnswerSpan[]> {
+  const groups = new Map<number, AnswerSpan[]>();
+  for (const span of spans) groups.set(key(span), [...(groups.get(key(span)) ?? []), span]);
+  return groups;
 }

@@ -14,8 +14,12 @@ export function pickLocale(wanted: readonly string[]): Locale {
 
 export const words = (locale: Locale): Words => (locale === 'zh' ? zh : en);
 
+/** The words for a name that came from outside; undefined where there are none, also for names such as `constructor`. */
+export const wordsFor = (known: Readonly<Record<string, string>>, name: string): string | undefined =>
+  Object.hasOwn(known, name) ? known[name] : undefined;
+
 /** What a stable error code means to a person; unknown codes are an internal error. */
-export const errorText = (w: Words, code: string): string => w.errors[code] ?? w.errors['internal'] ?? code;
+export const errorText = (w: Words, code: string): string => wordsFor(w.errors, code) ?? w.errors['internal'] ?? code;
 
 export const closeText = (w: Words, code: number): string => w.closed[code] ?? w.closedOther;
 

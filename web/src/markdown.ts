@@ -19,11 +19,13 @@ export interface SpanPainter {
 
 const PLAIN: SpanPainter = { text: (text) => text, buttons: () => nothing };
 const DEEPEST = 24;
+/** Tokens that draw nothing. */
+const UNSEEN = ['space', 'def'];
 
 /** The answer as templates, in document order, with each span's buttons exactly once. */
 export function render(answer: Annotated, painter: SpanPainter = PLAIN): Rendered {
   const pen = new Pen(answer.spans, painter);
-  const blocks = answer.tokens.map((token) => block(token, pen, 0));
+  const blocks = answer.tokens.map((token, i) => block(isTitle(answer.tokens, i) ? titled(token) : token, pen, 0));
   const loose = answer.loose.map((i) => pen.buttons(2 * i + 1));
   return [blocks, loose.length ? html`<p class="loose">${loose}</p>` : nothing];
 }
@@ -108,6 +110,16 @@ function block(token: Token, pen: Pen, depth: number): Rendered {
   const rest = pen.rest(token.raw);
   return rest.length ? [drawn, html`<p class="loose">${rest}</p>`] : drawn;
 }
+
+/** Whether a block is nothing but bold words above other blocks: what models (and answers per source) write as a heading. */
+function isTitle(tokens: readonly Token[], i: number): boolean {
+  const token = tokens[i]!;
+  if (token.type !== 'paragraph' || !tokens.slice(i + 1).some((later) => !UNSEEN.includes(later.type))) return false;
+  const seen = (token.tokens ?? []).filter((inner) => bare(inner.raw).trim());
+  return seen.length === 1 && seen[0]!.type === 'strong';
+}
+
+const titled = (token: Token): Token => ({ ...token, type: 'heading', depth: 3 }) as Token;
 
 function blockOf(token: Token, pen: Pen, depth: number): Rendered {
   switch (token.type) {

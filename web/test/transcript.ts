@@ -45,6 +45,8 @@ export function turnEvents(
   return [
     ['turn.accepted', { turn, client_id: `c-${turn}`, text: question, by: 'u1' }, turn],
     ['turn.progress', { stage: 'search', done: null, total: null }, turn],
+    ['turn.progress', { stage: 'read', done: 1, total: 3, text: `draft of ${question}`, failed: null }, turn],
+    ['turn.progress', { stage: 'read', done: 2, total: 3, text: null, failed: 'model_unavailable' }, turn],
     ['answer.start', { model: 'm', prompt: 'p' }, turn],
     ...deltas,
     ['answer.done', { length: off, sha256: digest(text), finish: status === 'completed' ? 'stop' : 'cancelled' }, turn],

@@ -1,10 +1,26 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { closeText, dayText, errorText, momentText, pickLocale, secondsText, sectionText, words } from '../src/i18n';
+import {
+  closeText,
+  dayText,
+  errorText,
+  momentText,
+  pickLocale,
+  secondsText,
+  sectionText,
+  words,
+  wordsFor,
+} from '../src/i18n';
 import { excerpt, withoutMarkup } from '../src/plain';
 import { ulid } from '../src/ulid';
 import { en } from '../src/words/en';
+import { planWords } from '../src/words/plan';
+import { planEn } from '../src/words/plan-en';
+import { planZh } from '../src/words/plan-zh';
 import { zh } from '../src/words/zh';
 
 const keys = (value: object, path = ''): string[] =>
@@ -15,6 +31,7 @@ const keys = (value: object, path = ''): string[] =>
 describe('words', () => {
   it('are the same set in both languages, none empty but where nothing is said', () => {
     expect(keys(zh).sort()).toEqual(keys(en).sort());
+    expect(keys(planZh).sort()).toEqual(keys(planEn).sort());
     const empty = (value: object): string[] =>
       keys(value).filter(
         (path) => path.split('.').reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], value) === '',
@@ -46,10 +63,30 @@ describe('words', () => {
     expect(closeText(zh, 4599)).toBe(zh.closedOther);
   });
 
+  it('name every mode and every reason of the policy, each mode with one line of what it does', () => {
+    const policy = readFileSync(resolve(import.meta.dirname, '../../docs/modes.md'), 'utf8');
+    const rows = [...policy.matchAll(/^\| `(\w+)` \|[^|]*\| (\w+)/gm)];
+    expect(rows.length).toBeGreaterThan(10);
+    for (const [, code, mode] of rows) {
+      expect(planEn.reasons[code!], code).toBeTruthy();
+      if (mode !== 'that') expect(en.modes[mode!], mode).toBeTruthy();
+    }
+    expect(Object.keys(en.modeNotes)).toEqual(Object.keys(en.modes));
+    for (const note of Object.values(en.modeNotes)) expect(note.length).toBeLessThan(90);
+  });
+
+  it('are never found under a name that every object has', () => {
+    for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty', '']) {
+      expect(wordsFor(en.modes, name)).toBeUndefined();
+      expect(errorText(en, name)).toBe(en.errors['internal']);
+    }
+  });
+
   it('count properly', () => {
-    expect(words('en').usageCalls(1)).toBe('1 model call');
-    expect(words('en').usageCalls(1200)).toBe('1,200 model calls');
-    expect(words('zh').usageCalls(2)).toBe('调用模型 2 次');
+    expect(planWords('en').usageCalls(1)).toBe('1 model call');
+    expect(planWords('en').usageCalls(1200)).toBe('1,200 model calls');
+    expect(planWords('zh').usageCalls(2)).toBe('调用模型 2 次');
+    expect(words('en').tooLong(1)).toBe('1 character too long');
   });
 });
 

@@ -7,17 +7,19 @@ and wrong where the relation is only implied.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
 from assistant.core.comparing.claims import TERMS_OF_WORK, Reading, Token, TokenKind, other_groups, read
-from assistant.core.comparing.differences import LABELS, same_sort, same_value
+from assistant.core.comparing.differences import LABELS
 from assistant.core.comparing.focus import Expected, Focus
 from assistant.core.comparing.pairing import Side, Statement
 from assistant.core.comparing.quantities import may_hold_quantity
 from assistant.core.comparing.units import Dimension
+from assistant.core.comparing.values import same_sort, same_value
 from assistant.core.evidence import Evidence
 from assistant.core.text import Span, stem, terms
 
@@ -121,8 +123,11 @@ def _answers(window: Side, asked: Focus) -> list[Answer]:
     tokens = reading.tokens
     places = [at for at, token in enumerate(tokens) if token.key in asked.relation or _pairs_in(token, reading, asked)]
     mentions = [place for place, token in enumerate(tokens) if token.key in asked.entity]
+    opening = _opening(reading, [statement.span.start - start for statement in window])
     found: list[Answer] = []
     for first, last in _runs(reading, asked):
+        if first == last and first in opening and asked.expected is Expected.NAME:
+            continue  # a capital at the start of a list item tells nothing
         near = max((_nearness(reading, place, first, last, asked) for place in places), default=0.0)
         near = 1.0 if _is_life_date(reading, first, asked) else near * _in_unit(tokens[first], asked)
         around = {tokens[place].key for place in mentions if abs(place - first) < _AROUND}
@@ -131,6 +136,12 @@ def _answers(window: Side, asked: Focus) -> list[Answer]:
             score = 0.75 * near + 0.25 * len(around) / len(asked.entity) if asked.entity else near
             found.append(Answer(reading, tokens[first : last + 1], statement, score))
     return found
+
+
+def _opening(reading: Reading, starts: Sequence[int]) -> frozenset[int]:
+    """The places of the tokens that open a statement."""
+    places = [token.start for token in reading.tokens]
+    return frozenset(bisect_left(places, start) for start in starts)
 
 
 def _bears(statement: Statement, asked: Focus) -> bool:

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 import rjieba
 
 from assistant.core.comparing.dates import Moment, moments, periods
-from assistant.core.comparing.modality import Modality, han_modals, modal_at
+from assistant.core.comparing.modality import MODAL_STARTS, Modality, han_modals, modal_at
 from assistant.core.comparing.quantities import Quantity, frequencies, quantities
 from assistant.core.stopwords import STOPWORDS
 from assistant.core.text import CJK, Span, sentences, stem
@@ -135,7 +135,9 @@ _CAPITALS: Final = re.compile(r"[A-Za-z]+[A-Z][A-Za-z]*")
 _REFERENCE: Final = re.compile(r"&(?:#\d{1,6}|#[xX][0-9a-fA-F]{1,5}|[a-zA-Z]{2,8});")
 # Fills the place of a character reference that is longer than its character (word joiner: no white space, no word).
 _PAD: Final = "\u2060"
-_TOKEN: Final = re.compile(rf"[{CJK}]+|[^\W\d_{CJK}]+(?:['’]{_PAD}*[^\W\d_{CJK}]+)?|\d+")
+_COMPOUND: Final = r"\b(?:[Oo](?:n|ff)[\s-]site|[Ii]n[\s-]person|[Ii]n-office)\b"
+_TOKEN: Final = re.compile(rf"{_COMPOUND}|[{CJK}]+|[^\W\d_{CJK}]+(?:['’]{_PAD}*[^\W\d_{CJK}]+)?|\d+")
+_WORD_FORM: Final = str.maketrans({"’": "'", _PAD: None, " ": None, "-": None, "\n": None, "\t": None})
 _SPACING: Final = frozenset(" \t\n\"'“‘(*_[")
 _TERMS_OF_WORK: Final = """
 part-time parttime full-time fulltime contractor contingent temporary intern trainee apprentice freelance probationary
@@ -152,6 +154,9 @@ GROUPS: Final = TERMS_OF_WORK | frozenset(stem(word) for word in _OTHER_GROUPS.s
 
 
 _HAN_GROUPS: Final = frozenset(group for group in GROUPS if group > "z")
+# Their stem is that of "hourly".
+_TIME_WORDS: Final = frozenset(("hour", "hours"))
+_FIRST_HALVES: Final = frozenset(group.partition("-")[0] for group in GROUPS if "-" in group)
 _HYPHENATED: Final = re.compile("[a-z]+(?:-[a-z]+)*")
 _HAN_PLACE_WORDS: Final = """
 北京 上海 天津 重庆 广州 深圳 杭州 南京 苏州 成都 武汉 西安 长沙 郑州 青岛 大连 厦门 福州 合肥 济南
@@ -198,8 +203,9 @@ def _plain(text: str) -> str:
 
 def _groups(text: str) -> frozenset[str]:
     """The groups of people that a text names, a hyphen or a space inside a word being the same."""
-    words = _HYPHENATED.findall(text.lower())
-    found = {stem(word) for word in words} | {stem("-".join(pair)) for pair in pairwise(words)}
+    words = [word for word in _HYPHENATED.findall(text.lower()) if word not in _TIME_WORDS]
+    found = {stem(word) for word in words}
+    found |= {stem("-".join(pair)) for pair in pairwise(words) if pair[0] in _FIRST_HALVES}
     if not text.isascii():
         found |= {group for group in _HAN_GROUPS if group in text}
     return frozenset(found & GROUPS)
@@ -220,13 +226,13 @@ def _words(text: str, found: list[Span]) -> Iterable[Token]:
     for span in found:
         plain = plain[: span.start] + "\0" * len(span) + plain[span.end :]
     matches = list(_TOKEN.finditer(plain))
-    words = [match.group().lower().replace("’", "'").replace(_PAD, "") for match in matches]
+    words = [match.group().lower().translate(_WORD_FORM) for match in matches]
     place = 0
     while place < len(words):
         match = matches[place]
         if "\u3400" <= words[place][0] <= "\u9fff":
             yield from _han_tokens(match.group(), match.start())
-        elif (modal := modal_at(words, place)) is not None:
+        elif words[place] in MODAL_STARTS and (modal := modal_at(words, place)) is not None:
             length, modality = modal
             yield Token(
                 f"!{modality}", TokenKind.MODAL, match.start(), matches[place + length - 1].end(), modality=modality
@@ -240,11 +246,16 @@ def _words(text: str, found: list[Span]) -> Iterable[Token]:
 def _word(text: str, written: str, word: str, start: int) -> Token:
     word = word.removesuffix("'s")
     end = start + len(written)
-    if word in STOPWORDS or not word:
+    if not word or (word in STOPWORDS and not _is_acronym(text, written)):
         return Token(word, TokenKind.STOP, start, end)
     capital = written[0].isupper() and (written[1:2].isupper() or not _opens(text, start))
     capital = capital or (not written[1:].islower() and _CAPITALS.fullmatch(written) is not None)
     return Token(stem(word), TokenKind.NAME if capital else TokenKind.WORD, start, end)
+
+
+def _is_acronym(text: str, written: str) -> bool:
+    """Whether a word is written in capitals where others are not: the IT desk, people in the US."""
+    return len(written) > 1 and written.isupper() and not text.isupper()
 
 
 def _han_tokens(written: str, start: int) -> Iterable[Token]:

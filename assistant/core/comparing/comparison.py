@@ -10,16 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from assistant.core.comparing.answers import Answer, best_answer, holds, same_thing
-from assistant.core.comparing.claims import WORDS, Reading, TokenKind, is_event, other_groups, read
-from assistant.core.comparing.dates import MomentKind
-from assistant.core.comparing.differences import Difference, DifferenceKind, Segment, align, judge, value_kind
+from assistant.core.comparing.claims import Reading, read
+from assistant.core.comparing.conditions import NAMES, headings_apart, of_two_things, other_period, same_conditions
+from assistant.core.comparing.differences import Difference, DifferenceKind, align, judge, value_kind
 from assistant.core.comparing.focus import Expected, Focus, focus
-from assistant.core.comparing.pairing import Pair, Side, Statement, anchored_pairs, heading_terms, near_pairs
+from assistant.core.comparing.pairing import Pair, Side, Statement, heading_terms, near_pairs
 from assistant.core.comparing.quantities import quantities
-from assistant.core.comparing.units import Dimension
+from assistant.core.comparing.renaming import one_thing
 
 _ALIGNED: Final = 0.6
 _LINKED: Final = 0.55
@@ -29,11 +29,9 @@ _COVERED: Final = 0.5
 _LEAST, _NEARLY = 0.15, 0.5
 _TOPIC_BEFORE, _TOPIC_AFTER = 4, 5
 _MOST_DIFFERENCES: Final = 3
-_SWAP: Final = 2
 _AMOUNTS: Final = frozenset(
     (DifferenceKind.NUMBER, DifferenceKind.MONEY, DifferenceKind.PERCENT, DifferenceKind.DURATION)
 )
-_NAMES: Final = frozenset((DifferenceKind.NAME, DifferenceKind.PHRASE))
 # A name or phrase that was exchanged may be no more than a rewording; a value may not.
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 _COUNTED: Final = 0.5
@@ -41,7 +39,7 @@ _SOFT: Final = {DifferenceKind.NAME: 0.2, DifferenceKind.PHRASE: 0.5}
 _FITS: Final = {
     Expected.MOMENT: frozenset((DifferenceKind.DATE, DifferenceKind.DURATION)),
     Expected.AMOUNT: _AMOUNTS,
-    Expected.NAME: _NAMES | {DifferenceKind.NUMBER},
+    Expected.NAME: NAMES | {DifferenceKind.NUMBER},
 }
 
 
@@ -79,6 +77,14 @@ def _figure(words: str) -> str:
     return number.group() if number else words.lower()
 
 
+class Pairs(NamedTuple):
+    """The pairs of two documents worth comparing; `linked` tells that these are versions of one."""
+
+    near: Sequence[Pair]
+    anchored: Sequence[Pair]
+    linked: bool
+
+
 def compare(sides: Sequence[Side], linked: Sequence[Sequence[bool]], question: str) -> list[Finding]:
     """The disagreements between the statements of documents; with a question, only those that bear on it.
 
@@ -86,34 +92,46 @@ def compare(sides: Sequence[Side], linked: Sequence[Sequence[bool]], question: s
     """
     asked = focus(question) if question.strip() else None
     found: dict[tuple[int, int], list[Finding]] = {}
-    for one, other, pairs in near_pairs(sides):
-        found[one, other] = _revisions(sides[one], sides[other], pairs, asked, linked=linked[one][other])
+    for one, other, near, anchored in near_pairs(sides):
+        pairs = Pairs(near, anchored, linked=linked[one][other])
+        found[one, other] = _revisions(sides[one], sides[other], pairs, asked)
     if asked is not None:
         best = [best_answer(side, asked) for side in sides]
         for one in range(len(sides)):
             for other in range(one + 1, len(sides)):
                 if not found.get((one, other)):
-                    finding = _answered(sides[one], sides[other], best[one], best[other], asked)
+                    pair = (sides[one], sides[other])
+                    finding = _answered(pair, (best[one], best[other]), asked, linked=linked[one][other])
                     found[one, other] = [finding] if finding else []
     return [finding for findings in found.values() for finding in findings]
 
 
-def _revisions(one: Side, other: Side, pairs: Sequence[Pair], asked: Focus | None, *, linked: bool) -> list[Finding]:
-    """The findings of aligned pairs; with a question, those most relevant to it, or the only one that fits its sort."""
-    anchored = anchored_pairs(one, other)
-    least = _LINKED if linked else _ALIGNED
-    ranked = sorted(((_relevance(pair, asked), pair) for pair in pairs), key=lambda item: -item[0])
+def _revisions(one: Side, other: Side, pairs: Pairs, asked: Focus | None) -> list[Finding]:
+    """The findings of aligned pairs; with a question, those most relevant to it.
+
+    Of two single passages that only together bear on the question, the only finding that fits its sort counts.
+    """
+    alone = len({statement.evidence.id for statement in (*one, *other)}) == 2
+    ranked = sorted(((_relevance(pair, asked), pair) for pair in pairs.near), key=lambda item: -item[0])
     found: list[Finding] = []
     for relevance, pair in ranked:
-        if found and relevance < max(_LEAST, _NEARLY * found[0].relevance):
+        if relevance < (max(_LEAST, _NEARLY * found[0].relevance) if found else 0.0 if alone else _LEAST):
             break
-        finding = _aligned(pair, asked, relevance, linked=linked, least=_ANCHORED if pair in anchored else least)
-        found += [finding] if finding else []
+        finding = _aligned(pair, pairs, asked, relevance)
+        if finding is not None and not _renamed(finding, one, other):
+            found.append(finding)
     if asked is None or not found or found[0].relevance >= _LEAST:
         return found
     whole = frozenset[str]().union(*(statement.terms for statement in one)), " ".join(s.text for s in one)
-    alone = len({statement.evidence.id for statement in (*one, *other)}) == 2
-    return found if alone and len(found) == 1 and asked.share(*whole) >= _COVERED else []
+    return found if len(found) == 1 and asked.share(*whole) >= _COVERED else []
+
+
+def _renamed(finding: Finding, one: Side, other: Side) -> bool:
+    """Whether no more than a name differs, and a document says that both are names of one thing."""
+    return all(
+        difference.kind in NAMES and one_thing(difference.one, difference.other, (s.text for s in (*one, *other)))
+        for difference in finding.differences
+    )
 
 
 def _relevance(pair: Pair, asked: Focus | None) -> float:
@@ -124,22 +142,32 @@ def _relevance(pair: Pair, asked: Focus | None) -> float:
     return asked.share(held, " ".join(f"{s.evidence.section} {s.text}" for s in pair))
 
 
-def _aligned(pair: Pair, asked: Focus | None, relevance: float, *, linked: bool, least: float) -> Finding | None:
+def _aligned(pair: Pair, pairs: Pairs, asked: Focus | None, relevance: float) -> Finding | None:
     one, other = pair
     left, right = read(one.text, one.evidence.source.date), read(other.text, other.evidence.source.date)
     likeness, segments = align(left, right)
-    if likeness < least or not _same_conditions(left, right, segments, asked):
+    anchored = pair in pairs.anchored
+    if likeness < (_ANCHORED if anchored else _LINKED if pairs.linked else _ALIGNED):
         return None
-    tight = likeness >= _TIGHT or least == _ANCHORED
-    differences = judge(left, right, segments, tight=tight, asked=asked is not None)
+    if not same_conditions(left, right, segments, asked):
+        return None
+    tight = likeness >= _TIGHT or anchored
+    differences = judge(left, right, segments, tight=tight, asked=asked is not None, revised=pairs.linked)
     if asked is not None:
         differences = [difference for difference in differences if fits(difference, asked)]
-    if not differences or (not linked and _of_two_things(differences, segments, asked)):
+    if not differences or other_period(differences, segments) or _speak_apart(pair, differences, asked):
         return None
-    if differences[0].kind is DifferenceKind.PHRASE and not _about(pair, asked):
+    if headings_apart(one.evidence, other.evidence, linked=pairs.linked):
+        return None
+    if not pairs.linked and of_two_things(differences, segments, left, right, asked):
         return None
     weight = likeness + relevance - _SOFT.get(differences[0].kind, 0.0) + _COUNTED * _counts(differences[0], asked)
-    return Finding(one, other, tuple(differences), _topic(left, differences[0]), linked, weight, relevance)
+    return Finding(one, other, tuple(differences), _topic(left, differences[0]), pairs.linked, weight, relevance)
+
+
+def _speak_apart(pair: Pair, differences: Sequence[Difference], asked: Focus | None) -> bool:
+    """Whether a phrase differs in statements that, without their headings, do not speak of the question."""
+    return differences[0].kind is DifferenceKind.PHRASE and not _about(pair, asked)
 
 
 def _about(pair: Pair, asked: Focus | None) -> bool:
@@ -158,53 +186,11 @@ def _counts(difference: Difference, asked: Focus | None) -> bool:
     return all(any(value.unit == asked.unit for value in found) for found in values)
 
 
-def _of_two_things(differences: Sequence[Difference], segments: Sequence[Segment], asked: Focus | None) -> bool:
-    """Whether values differ and, beside them, a name or a word of the question was exchanged: two things, two values.
-
-    London opens at 9, Paris at 10; asked for sick leave, 13 days of sick leave and 26 days of annual leave agree.
-    """
-    if all(difference.kind in _NAMES for difference in differences):
-        return False
-    for segment in segments:
-        if _is_numbered(segment):
-            return True
-        left, right = ([t for t in side if t.kind in WORDS] for side in (segment.one, segment.other))
-        if not (0 < len(left) <= _SWAP and 0 < len(right) <= _SWAP):
-            continue
-        if all(t.kind is TokenKind.NAME and t.key.isalpha() for t in (*left, *right)):
-            return True
-        if asked is not None and any(t.key in asked.terms for t in left) != any(t.key in asked.terms for t in right):
-            return True
-    return False
-
-
-def _is_numbered(segment: Segment) -> bool:
-    """Whether numbers differ that tell two things of one name apart ("Form 12", "Level 3")."""
-    counts = [
-        t.quantity for t in (*segment.one, *segment.other) if t.quantity and t.quantity.dimension is Dimension.COUNT
-    ]
-    return len(counts) > 1 and bool(segment.before) and segment.before[-1].kind is TokenKind.NAME
-
-
 def fits(difference: Difference, asked: Focus) -> bool:
     """Whether a difference is of the sort that the question asks for."""
+    if asked.person:
+        return difference.kind in NAMES
     return asked.expected not in _FITS or difference.kind in _FITS[asked.expected]
-
-
-def _same_conditions(one: Reading, other: Reading, segments: Sequence[Segment], asked: Focus | None) -> bool:
-    """Whether two aligned statements hold for the same row, years and groups, so that their values can be compared."""
-    if one.row != other.row or other_groups(one, other):
-        return False
-    if one.periods == other.periods:
-        return True
-    return (asked is not None and asked.once) or _year_is_value(one, segments)
-
-
-def _year_is_value(one: Reading, segments: Sequence[Segment]) -> bool:
-    """Whether a year tells when something happened once ("founded in 1866") and is no condition ("in 2024, ...")."""
-    return is_event(one) and not any(
-        token.moment and token.moment.kind is MomentKind.FISCAL for segment in segments for token in segment.one
-    )
 
 
 def _topic(one: Reading, difference: Difference) -> str:
@@ -217,9 +203,14 @@ def _topic(one: Reading, difference: Difference) -> str:
     return f"{head} … {tail}".strip()
 
 
-def _answered(one: Side, other: Side, first: Answer | None, second: Answer | None, asked: Focus) -> Finding | None:
+def _answered(
+    sides: tuple[Side, Side], answers: tuple[Answer | None, Answer | None], asked: Focus, *, linked: bool
+) -> Finding | None:
     """The best answers of two documents, when neither stands on the other side and both speak of the same thing."""
+    (one, other), (first, second) = sides, answers
     if first is None or second is None or not same_thing(first, second, asked):
+        return None
+    if headings_apart(first.statement.evidence, second.statement.evidence, linked=linked):
         return None
     if holds(other, second, first, asked) or holds(one, first, second, asked):
         return None

@@ -25,6 +25,8 @@ _DAY_WORDS: Final = frozenset(WEEKDAYS) | {f"{name}s" for name in WEEKDAYS}
 _MONTH: Final = "|".join(name.capitalize() for name in sorted(MONTHS, key=len, reverse=True))
 _DAYS: Final = "|".join(name.capitalize() for name in sorted(WEEKDAYS, key=len, reverse=True))
 _YEAR: Final = r"(?:1[5-9]|20)\d\d"
+_ALONE: Final = "(?<![A-Za-z0-9])"
+_FISCAL: Final = r"(?:[Ff]iscal(?:\s+[Yy]ear)?|FY)"
 _HAN_NUMBER: Final = "[〇零一二三四五六七八九十]"
 _PATTERNS: Final = tuple(
     (sign, re.compile(pattern, re.VERBOSE))
@@ -54,13 +56,17 @@ _PATTERNS: Final = tuple(
         ("digit", r"(?<![\d/.])(?P<m>0?[1-9]|1[0-2])/(?P<d>[12]\d|3[01]|0?[1-9])/(?P<y>(?:19|20)\d\d)(?!\d)"),
         (
             "quarter",
-            rf"(?:\b(?P<q>[QH][1-4])\s?(?:of\s+|/|,)?\s?(?:(?P<fy>FY\s?)?['’]?(?P<y>(?:20)?\d\d)\b)|(?<!FY\s)(?<!year\s)\b(?P<y2>{_YEAR})\s?[-/]?\s?(?P<q2>[QH][1-4])\b)",
+            rf"(?:{_ALONE}(?P<q>[QH][1-4])\s?(?:of\s+|/|,)?\s?(?:(?P<fy>{_FISCAL}\s?)?['’]?(?P<y>(?:20)?\d\d)(?![A-Za-z0-9]))|(?<!FY\s)(?<!year\s){_ALONE}(?P<y2>{_YEAR})\s?[-/]?\s?(?P<q2>[QH][1-4])(?![A-Za-z0-9]))",
         ),
         (
             "quarter",
-            r"(?:(?:fiscal\s+year|FY)\s?['’]?(?P<fy>(?:19|20)?\d\d)\b|(?P<hfy>(?:20)?\d\d)\s?财年)(?:\s?[-,]?\s?(?P<q>Q[1-4])\b)?",
+            rf"(?:{_ALONE}{_FISCAL}\s?['’]?(?P<fy>(?:19|20)?\d\d)(?![A-Za-z0-9])|(?P<hfy>(?:20)?\d\d)\s?财年)(?:\s?[-,]?\s?(?:(?P<q>Q[1-4])(?![A-Za-z0-9])|第?(?P<hq>[一二三四1-4])季度))?",
         ),
-        ("quarter", r"\b(?P<q>[QH][1-4])\b|第(?P<hq>[一二三四1-4])季度"),
+        (
+            "quarter",
+            rf"\b(?P<nth>[Ff]irst|[Ss]econd|[Tt]hird|[Ff]ourth)\s+(?:(?P<part>quarter|half)\s+of\s+(?P<fy>{_FISCAL}\s?)?['’]?(?P<y>(?:20)\d\d|(?<=FY)\d\d)(?![A-Za-z0-9])|(?P<part2>quarter)\b)",
+        ),
+        ("quarter", rf"{_ALONE}(?P<q>[QH][1-4])(?![A-Za-z0-9])|第?(?P<hq>[一二三四1-4])季度|(?P<hh>[上下])半年"),
         ("digit", r"(?<![\d-])(?P<y>(?:19|20)\d\d)-(?P<m>0[1-9]|1[0-2])(?![\d-])"),
         ("digit", r"\b(?:(?:the\s+)?year\s+)?(?P<y>\d{1,4})\s?(?P<bc>BCE?|B\.C\.)(?![A-Za-z])"),
         (
@@ -72,11 +78,17 @@ _PATTERNS: Final = tuple(
             rf"(?P<hap>上午|早上|中午|下午|晚上|凌晨)\s?(?P<h>1[0-9]|2[0-4]|\d|{_HAN_NUMBER}{{1,2}})\s?(?:[点时](?:(?P<min>[0-5]\d|{_HAN_NUMBER}{{1,3}})分?|(?P<half>半))?|:(?P<cmin>[0-5]\d))",
         ),
         (
+            "han",
+            rf"(?<![\d.第{_HAN_NUMBER[1:]})(?P<h>1\d|2[0-4]|\d|{_HAN_NUMBER}{{1,3}})点(?:(?P<min>[0-5]\d|{_HAN_NUMBER}{{1,3}})分|(?P<half>半)|(?=整|[到至前后~—–-]|[之以][前后]|[开关上下]|[，。；]|$))",
+        ),
+        (
             "digit",
             r"(?<![A-Za-z\d.])(?P<h>1[0-2]|0?[1-9])(?:[:.](?P<min>[0-5]\d))?\s?(?P<ap>[ap]\.m\.|[AP]\.M\.|[ap]m\b|[AP]M\b)",
         ),
         ("digit", r"(?<![\d:.])(?P<h>[01]?\d|2[0-3]):(?P<min>[0-5]\d)(?!\d|:\d)"),
         ("word", r"\b(?P<noon>noon|midnight)\b|(?P<hnoon>正午)"),
+        ("weekday", rf"\b(?P<rel>(?i:last|this|next)\s+(?:{_DAYS}))\b"),
+        ("weekday", r"(?P<hrel>(?P<hdir>[上本这下])个?(?:周|星期|礼拜)(?P<hday>[一二三四五六日天]))"),
         ("weekday", rf"\b(?P<wd>{_DAYS})s?\b\.?|(?:周|星期|礼拜)(?P<hwd>[一二三四五六日天])"),
         (
             "month",
@@ -86,14 +98,16 @@ _PATTERNS: Final = tuple(
         ("word", r"\b(?P<rel>today|yesterday|tomorrow|(?P<dir>last|this|next)\s+(?P<unit>week|month|quarter|year))\b"),
         (
             "han",
-            r"(?P<hrel>今天|昨天|明天|今年|去年|明年|(?P<hdir>上|本|下)个?(?P<hunit>周|月|季度)(?![一二三四五六日天]))",
+            r"(?P<hrel>今天|昨天|明天|今年|去年|明年|(?P<hdir>上|本|这|下)个?(?P<hunit>周|月|季度)(?![一二三四五六日天]))",
         ),
     )
 )
-_HAN: Final = re.compile("[年月日号周期拜午上晚晨季今昨明去本下]")
-_QUARTERLY: Final = re.compile(r"[QH][1-4]|FY|fiscal|财年|季度", re.IGNORECASE)
-_LATIN: Final = re.compile("[A-Za-z]+")
-_WORDS: Final = frozenset(("noon", "midnight", "today", "yesterday", "tomorrow", "last", "this", "next", "正午"))
+_HAN: Final = re.compile("[年月日号点周期拜午上晚晨季今昨明去本这下半]")
+_HAN_PERIODS: Final = ("财年", "季度", "半年")
+_DIGIT: Final = re.compile(r"\d")
+_LATIN: Final = re.compile("[a-z]+")
+_WORDS: Final = frozenset(("noon", "midnight", "today", "yesterday", "tomorrow", "last", "this", "next"))
+_PERIOD_WORDS: Final = frozenset(("q", "h", "fy", "fiscal", "quarter", "half"))
 
 
 def possible_patterns(text: str) -> Iterable[re.Pattern[str]]:
@@ -103,13 +117,14 @@ def possible_patterns(text: str) -> Iterable[re.Pattern[str]]:
 
 
 def _signs(text: str) -> frozenset[str]:
-    words = {word.lower() for word in _LATIN.findall(text)}
+    words = frozenset(_LATIN.findall(text.lower()))
+    han = not text.isascii() and _HAN.search(text) is not None
     found = {
-        "digit": any(char.isdigit() for char in text),
-        "han": not text.isascii() and _HAN.search(text) is not None,
+        "digit": _DIGIT.search(text) is not None,
+        "han": han,
         "month": not words.isdisjoint(MONTHS),
-        "weekday": not words.isdisjoint(_DAY_WORDS) or "周" in text or "期" in text or "拜" in text,
-        "quarter": _QUARTERLY.search(text) is not None,
+        "weekday": not words.isdisjoint(_DAY_WORDS) or (han and any(char in text for char in "周期拜")),
+        "quarter": not words.isdisjoint(_PERIOD_WORDS) or (han and any(part in text for part in _HAN_PERIODS)),
         "word": not words.isdisjoint(_WORDS) or "正午" in text,
     }
     return frozenset(sign for sign, present in found.items() if present)

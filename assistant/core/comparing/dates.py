@@ -16,7 +16,7 @@ from typing import Final
 from assistant.core.comparing.date_patterns import HAN_WEEKDAYS, MONTHS, WEEKDAYS, possible_patterns
 from assistant.core.comparing.numerals import read_number
 from assistant.core.comparing.quantities import Quantity, quantities
-from assistant.core.comparing.units import Dimension
+from assistant.core.comparing.units import ORDINAL_WORDS, Dimension
 from assistant.core.text import Span
 
 
@@ -58,6 +58,7 @@ class Moment:
 _AGO: Final = re.compile(
     r"\s?(?:(?P<ago>ago|earlier)\b|(?P<later>from\s+now|later)\b|(?P<hago>之?前)|(?P<hlater>之?后))"
 )
+_HAN_DAYS: Final = {char: f"周{char}" for char in HAN_WEEKDAYS}
 _TIE: Final = re.compile(r"\s?(?:-|–|—|to|and|至|到)\s?")
 _CENTURY_TURN: Final = 70
 
@@ -120,16 +121,24 @@ def _fiscal(group: dict[str, str | None], span: Span, _: date | None) -> Moment 
     written = group.get("hfy") or (group.get("y") if group.get("fy") == "财年" else group.get("fy"))
     if written is None or not any(char.isdigit() for char in written):
         written = group.get("y") or ""
-    year, quarter = _full_year(int(_digits(written))), group.get("q") or ""
-    return Moment(span, MomentKind.FISCAL, f"FY{year}{quarter}", year)
+    year = _full_year(int(_digits(written)))
+    return Moment(span, MomentKind.FISCAL, f"FY{year}{_part_of_year(group)}", year)
+
+
+def _part_of_year(group: dict[str, str | None]) -> str:
+    """Q1 to Q4, H1 or H2; empty where a whole year is meant."""
+    if group.get("hh"):
+        return "H1" if group["hh"] == "上" else "H2"
+    if group.get("hq"):
+        return f"Q{int(read_number(group['hq'] or '1'))}"
+    if group.get("nth"):
+        part = group.get("part") or group.get("part2") or "quarter"
+        return f"{'Q' if part == 'quarter' else 'H'}{ORDINAL_WORDS[(group['nth'] or 'first').lower()]}"
+    return group.get("q") or group.get("q2") or ""
 
 
 def _quarter(group: dict[str, str | None], span: Span, _: date | None) -> Moment | None:
-    name = group.get("q") or group.get("q2") or ""
-    if group.get("hh"):
-        name = "H1" if group["hh"] == "上" else "H2"
-    if group.get("hq"):
-        name = f"Q{int(read_number(group['hq'] or '1'))}"
+    name = _part_of_year(group)
     if name in ("H3", "H4"):
         return None
     written = group.get("y") or group.get("y2")
@@ -224,9 +233,10 @@ def _relative(group: dict[str, str | None], span: Span, reference: date | None) 
     }
     chinese = group.get("hrel") or ""
     name = words.get(chinese) or (group.get("rel") or "").lower()
-    if group.get("hunit"):
-        direction = {"上": "last", "本": "this", "下": "next"}[group["hdir"] or "本"]
-        name = f"{direction} {({'周': 'week', '月': 'month', '季度': 'quarter'})[group['hunit'] or '周']}"
+    if group.get("hdir"):
+        direction = {"上": "last", "下": "next"}.get(group["hdir"] or "本", "this")
+        unit = {"周": "week", "月": "month", "季度": "quarter"}.get(group.get("hunit") or "")
+        name = f"{direction} {unit or _HAN_DAYS[group['hday'] or '一']}"
     name = " ".join(name.split())
     return replace(_resolved(name, span, reference), written=name)
 
@@ -239,6 +249,8 @@ def _resolved(name: str, span: Span, reference: date | None) -> Moment:
         return _day(span, reference, days[name])
     direction, _, unit = name.partition(" ")
     step = {"last": -1, "this": 0, "next": 1}[direction]
+    if unit in WEEKDAYS or unit in _HAN_DAYS.values():
+        return _day_of_week(span, reference, unit, step)
     if unit == "year":
         year = reference.year + step
         return Moment(span, MomentKind.YEAR, str(year), year, date(year, 1, 1), date(year, 12, 31))
@@ -253,6 +265,18 @@ def _resolved(name: str, span: Span, reference: date | None) -> Moment:
     return _quarter({"q": f"Q{(month + 2) // 3}", "y": str(year)}, span, None) or Moment(
         span, MomentKind.RELATIVE, name
     )
+
+
+def _day_of_week(span: Span, reference: date, name: str, step: int) -> Moment:
+    """ "下周五" is a day of the week after; "next Friday" may also be the one that comes first, and is either."""
+    chinese = name in _HAN_DAYS.values()
+    number = HAN_WEEKDAYS[name[-1]] if chinese else WEEKDAYS[name]
+    exact = _moved(reference, number - reference.weekday() + 7 * step)
+    if chinese or step == 0:
+        return _day(span, exact, 0)
+    nearest = _moved(reference, (number - reference.weekday() - step) % (7 * step) + step)
+    start, end = sorted((exact, nearest))
+    return Moment(span, MomentKind.RELATIVE, f"{start.isoformat()}/{end.isoformat()}", None, start, end)
 
 
 def _day(span: Span, reference: date, days: int) -> Moment:
@@ -311,9 +335,9 @@ def _digits(written: str) -> str:
 
 _BUILDERS: Final = (
     (("fy", "hfy"), _fiscal),
-    (("q", "q2", "hq", "hh"), _quarter),
+    (("q", "q2", "hq", "hh", "nth"), _quarter),
     (("h", "noon", "hnoon"), _clock),
-    (("wd", "hwd"), _weekday),
     (("rel", "hrel"), _relative),
+    (("wd", "hwd"), _weekday),
     (("y", "mon", "m"), _calendar),
 )

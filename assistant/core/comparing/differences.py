@@ -16,10 +16,9 @@ from rapidfuzz.distance import Indel
 
 from assistant.core.comparing.bounds import LOWER, UPPER
 from assistant.core.comparing.claims import Reading, Token, TokenKind, content
-from assistant.core.comparing.dates import Moment, MomentKind
 from assistant.core.comparing.modality import Modality, exclusive, opposite
-from assistant.core.comparing.quantities import comparable, excludes, same_amount
 from assistant.core.comparing.units import Dimension
+from assistant.core.comparing.values import differ, opposite_limits, same_sort, same_value
 from assistant.core.comparing.wording import is_thing, same_phrase
 from assistant.core.text import stem
 
@@ -63,12 +62,14 @@ _DIMENSIONS: Final = {
     Dimension.DURATION: DifferenceKind.DURATION,
     Dimension.FREQUENCY: DifferenceKind.DURATION,
 }
+_RESPONSIBLE: Final = frozenset((stem("responsible"), "负责", "牵头", "主管"))
 _VALUES: Final = frozenset((TokenKind.QUANTITY, TokenKind.MOMENT))
 _LONG_NAME: Final = 5
 _LONG_PHRASE: Final = 2
 _REWRITTEN: Final = 3
 _SHORT_DENIAL: Final = 2
 _CONTEXT: Final = 3
+_LIMIT_WORDS: Final = tuple(bound.replace("_", " ") for bound in (*LOWER, *UPPER))
 _LABEL_WORDS: Final = "step section chapter part figure table appendix page question item order 步骤 章节 附录 图 表"
 # A number after one of these names a place in a text, not an amount.
 LABELS: Final = frozenset(stem(word) for word in _LABEL_WORDS.split())
@@ -96,29 +97,27 @@ def align(one: Reading, other: Reading) -> tuple[float, list[Segment]]:
         segments += _opposed(same, other.tokens[op.dest_start : op.dest_end])
     if pending:
         segments.append(_segment(one, other, pending))
+    return _likeness(one, other, segments, agreed), segments
+
+
+def _likeness(one: Reading, other: Reading, segments: Sequence[Segment], agreed: int) -> float:
+    """The share of the words that agree (Dice); opposites do, and the only words exchanged weigh as one."""
     whole = sum(map(_weighs, one.tokens)) + sum(map(_weighs, other.tokens))
-    return (2 * agreed / whole if whole else 0.0), segments
+    same = 2 * agreed + sum(len(content(s.one)) + len(content(s.other)) for s in segments if inverted(s))
+    exchanged = [sizes for s in segments if any(sizes := (sum(map(_weighs, s.one)), sum(map(_weighs, s.other))))]
+    if len(exchanged) == 1 and min(exchanged[0]) and max(exchanged[0]) <= _LONG_PHRASE:
+        whole = same + 2
+    return same / whole if whole else 0.0
+
+
+def inverted(segment: Segment) -> bool:
+    """Whether a word was exchanged for its opposite, and nothing else."""
+    left, right = content(segment.one), content(segment.other)
+    return bool(left and right) and opposite("".join(t.key for t in left), "".join(t.key for t in right))
 
 
 def _opposed(same: Sequence[Token], other: Sequence[Token]) -> list[Segment]:
-    """Places where both sides have the same words and mean another value: opposite limits, other days of a "last month"."""
-    return [Segment((a,), (b,)) for a, b in zip(same, other, strict=True) if _limits(a, b) or _other_days(a, b)]
-
-
-def _limits(one: Token, other: Token) -> bool:
-    """Whether one amount is a lower limit on one side and an upper limit on the other, with no room between them."""
-    if one.quantity is None or other.quantity is None or one.quantity.bound == other.quantity.bound:
-        return False
-    bounds = LOWER | UPPER
-    limits = one.quantity.bound in bounds and other.quantity.bound in bounds
-    return limits and same_sort(one, other) and excludes(one.quantity, other.quantity)
-
-
-def _other_days(one: Token, other: Token) -> bool:
-    """Whether the same words ("last month") mean days apart in the two documents."""
-    if one.moment is None or other.moment is None or not one.moment.written:
-        return False
-    return one.moment.start is not None and other.moment.start is not None and not same_value(one, other)
+    return [Segment((a,), (b,)) for a, b in zip(same, other, strict=True) if opposite_limits(a, b)]
 
 
 def _weighs(token: Token) -> bool:
@@ -135,27 +134,63 @@ def _segment(one: Reading, other: Reading, at: tuple[int, int, int, int]) -> Seg
 
 
 def judge(
-    one: Reading, other: Reading, segments: Sequence[Segment], *, tight: bool = True, asked: bool = False
+    one: Reading,
+    other: Reading,
+    segments: Sequence[Segment],
+    *,
+    tight: bool = True,
+    asked: bool = False,
+    revised: bool = False,
 ) -> list[Difference]:
     """The differences that matter, in the order of the text; spelling, wording and number format do not.
 
     Where the statements are not `tight` (much else differs), counts are compared only of the same noun, and names not
     at all. Where they answer a question (`asked`), what follows "is" can be exchanged as well as what follows an
-    article.
+    article. In a `revised` text any other amount counts; elsewhere "at least 5" and "6" can both be stated.
     """
     found: list[Difference] = []
     rewritten = (
         not asked and sum(bool(content(segment.one) or content(segment.other)) for segment in segments) > _REWRITTEN
     )
     for segment in segments:
-        values = _values(one, other, segment, tight=tight) or _modal(one, other, segment)
+        values = _values(one, other, segment, tight=tight, revised=revised) or _modal(one, other, segment)
         if not values and tight and not rewritten:
             values = _named(one, other, segment, asked=asked)
         found.extend(values)
-    return found
+    return _uncancelled(found, segments)
 
 
-def _values(one: Reading, other: Reading, segment: Segment, *, tight: bool) -> list[Difference]:
+def _uncancelled(found: list[Difference], segments: Sequence[Segment]) -> list[Difference]:
+    """The differences less denials that cancel: "below 5 it is not paid" and "above 5 it is paid" say the same."""
+    denials = sum(map(_denies, segments))
+    turned = sum(_turns(segment) for segment in segments)
+    if denials + turned < 2 or (denials + turned) % 2 or not denials:
+        return found
+    return [
+        difference
+        for difference in found
+        if difference.kind is not DifferenceKind.POLARITY and not difference.one.startswith(_LIMIT_WORDS)
+    ]
+
+
+def _denies(segment: Segment) -> bool:
+    """Whether one side of a segment denies what the other states."""
+    left, right = _force(segment.one), _force(segment.other)
+    if left and right:
+        return exclusive(left, right) and Modality.MUST_NOT in (left, right)
+    return Modality.NOT in (left, right)
+
+
+def _turns(segment: Segment) -> bool:
+    """Whether a word was exchanged for its opposite, or a lower limit for an upper one."""
+    return any(
+        opposite(one.key, other.key) or (same_sort(one, other) and opposite_limits(one, other))
+        for one in segment.one
+        for other in segment.other
+    )
+
+
+def _values(one: Reading, other: Reading, segment: Segment, *, tight: bool, revised: bool) -> list[Difference]:
     """Values of the same sort on both sides, paired in order, that are not the same."""
     found = []
     labelled = bool(segment.before) and segment.before[-1].key in LABELS
@@ -165,21 +200,14 @@ def _values(one: Reading, other: Reading, segment: Segment, *, tight: bool) -> l
         if partner is None:
             continue
         rest.remove(partner)
-        if differ(token, partner):
+        if differ(token, partner) or (revised and not same_value(token, partner)):
             found.append(_value_difference(one, other, token, partner))
     return found
 
 
-def differ(one: Token, other: Token) -> bool:
-    """Whether two values of one sort cannot both be stated of one thing."""
-    if one.quantity and other.quantity:
-        return excludes(one.quantity, other.quantity)
-    return not same_value(one, other)
-
-
 def _value_difference(one: Reading, other: Reading, token: Token, partner: Token) -> Difference:
     found = _difference(value_kind(token), one, other, [token], [partner])
-    if token.quantity is None or partner.quantity is None or not _limits(token, partner):
+    if token.quantity is None or partner.quantity is None or not opposite_limits(token, partner):
         return found
     left, right = (q.bound.replace("_", " ") for q in (token.quantity, partner.quantity))
     return replace(found, one=f"{left} {found.one}", other=f"{right} {found.other}")
@@ -189,40 +217,6 @@ def _same_noun(one: Token, other: Token) -> bool:
     if one.quantity is None or other.quantity is None or one.quantity.dimension is not Dimension.COUNT:
         return True
     return one.quantity.unit == other.quantity.unit
-
-
-def same_sort(one: Token, other: Token) -> bool:
-    """Whether two values can be compared: one dimension, or both dates, both weekdays, both clock times."""
-    if one.quantity and other.quantity:
-        return comparable(one.quantity, other.quantity)
-    return bool(one.moment and other.moment and _scale(one.moment) == _scale(other.moment))
-
-
-def _scale(moment: Moment) -> str:
-    """Weekdays are compared with weekdays, clock times with clock times, all dates with dates."""
-    return moment.kind if moment.kind in (MomentKind.WEEKDAY, MomentKind.CLOCK) else "date"
-
-
-def same_value(one: Token, other: Token) -> bool:
-    """Whether two comparable values are the same amount or moment."""
-    if one.quantity and other.quantity:
-        return same_amount(one.quantity, other.quantity)
-    return bool(one.moment and other.moment and same_moment(one.moment, other.moment))
-
-
-def same_moment(one: Moment, other: Moment) -> bool:
-    """Whether two moments can be the same: equal, or one only names the other less exactly (1866; 5 May 1866)."""
-    first, second = one.key.rstrip("?"), other.key.rstrip("?")
-    if first == second:
-        return True
-    if one.start and other.start and one.end and other.end:
-        return (one.start <= other.start and other.end <= one.end) or (
-            other.start <= one.start and one.end <= other.end
-        )
-    open_clock = one.kind is MomentKind.CLOCK and "?" in one.key + other.key
-    return (open_clock and first[3:] == second[3:] and (int(first[:2]) - int(second[:2])) % 12 == 0) or (
-        MomentKind.DAY_OF_YEAR in (one.kind, other.kind) and (first.endswith(second) or second.endswith(first))
-    )
 
 
 def value_kind(token: Token) -> DifferenceKind:
@@ -239,7 +233,9 @@ def _modal(one: Reading, other: Reading, segment: Segment) -> list[Difference]:
     """
     left, right = _force(segment.one), _force(segment.other)
     words, other_words = content(segment.one), content(segment.other)
-    opposed = any(opposite(token.key, partner.key) for token in words for partner in other_words)
+    opposed = inverted(segment) or any(
+        opposite(token.key, partner.key) for token in segment.one for partner in segment.other
+    )
     if left and right:
         opposed = opposed or (exclusive(left, right) and max(len(words), len(other_words)) <= _SHORT_DENIAL)
     elif Modality.NOT in (left, right):
@@ -268,14 +264,27 @@ def _named(one: Reading, other: Reading, segment: Segment, *, asked: bool) -> li
     if not left or not right or same_phrase(left, right, one.text, other.text):
         return []
     names = [any(token.kind is TokenKind.NAME for token in side) for side in (left, right)]
-    things = is_thing(segment.one, segment.before, one.text, named=any(names), predicate=asked) and is_thing(
-        segment.other, segment.other_before, other.text, named=any(names), predicate=asked
+    predicate = asked or (_defines(segment.before, right, other) and _defines(segment.before, left, one))
+    things = is_thing(segment.one, segment.before, one.text, named=any(names), predicate=predicate) and is_thing(
+        segment.other, segment.other_before, other.text, named=any(names), predicate=predicate
     )
+    things = things or (_is_responsible(left, one) and _is_responsible(right, other))
     if all(names) or (things and any(names)):
         return [_difference(DifferenceKind.NAME, one, other, left, right)]
     if things and (asked or max(len(left), len(right)) <= _LONG_PHRASE):
         return [_difference(DifferenceKind.PHRASE, one, other, left, right)]
     return []
+
+
+def _is_responsible(words: Sequence[Token], reading: Reading) -> bool:
+    """Whether words name who is responsible, which is one party: "Finance is responsible for ...", "财务部负责"."""
+    place = reading.tokens.index(words[-1]) + 1
+    return any(token.key in _RESPONSIBLE for token in reading.tokens[place : place + 2])
+
+
+def _defines(before: Sequence[Token], words: Sequence[Token], reading: Reading) -> bool:
+    """Whether words that end a statement follow 为, which names what a thing is (an adjective would follow 很 or 是)."""
+    return bool(before) and before[-1].key == "为" and reading.tokens[-1] == words[-1]
 
 
 def _coded(left: Sequence[Token], right: Sequence[Token]) -> bool:

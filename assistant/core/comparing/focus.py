@@ -12,7 +12,8 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
-from assistant.core.comparing.claims import Token, TokenKind, is_event, read
+from assistant.core.comparing.claims import Reading, Token, TokenKind, is_event, read
+from assistant.core.comparing.modality import Modality
 from assistant.core.comparing.units import UNITS, Dimension
 from assistant.core.text import CJK, stem, terms
 
@@ -33,7 +34,7 @@ class Focus:
 
     `terms` are all its content terms; `dimensions` the dimensions of an amount that can answer, empty where any can;
     `unit` the unit that the question counts in; `pairs` its pairs of Chinese characters, since a segmenter cuts one
-    word differently in different surroundings; `once` tells that it asks for something that happens once, so that a
+    word differently in different surroundings; `person` tells that it asks who; `once` tells that it asks for something that happens once, so that a
     year answers it and does not limit it.
     """
 
@@ -44,6 +45,7 @@ class Focus:
     terms: frozenset[str]
     dimensions: frozenset[Dimension] = frozenset()
     unit: str = ""
+    person: bool = False
     once: bool = False
     pairs: tuple[str, ...] = ()
 
@@ -67,6 +69,7 @@ _NAME: Final = (
     r"\b(?:who|whom|whose|where)\b|\b(?:what|which)\s+(?:state|country|city|town|channel|room|office|tool|team|company"
     r"|person|band|system|form|email|address)\b|谁|哪里|哪儿|哪个|在哪"
 )
+_WHO: Final = re.compile(r"\b(?:who|whom|whose)\b|谁", re.IGNORECASE)
 _RULE: Final = (
     r"^(?:can|may|must|should|do|does|is|are|am|will)\b|\b(?:allowed|permitted|required|need\s+to|have\s+to)\b"
     r"|可以|可不可以|能否|能不能|是否|必须|需不需要|允许|吗"
@@ -142,16 +145,24 @@ def focus(question: str) -> Focus:
     asked = frozenset(term for term in asked if term not in _UNIT_STEMS) or asked
     counted = _counted_unit(question)
     return Focus(
-        expected=next((kind for kind, pattern in _EXPECTED if pattern.search(question)), Expected.ANY),
+        expected=_expected(question, reading),
         entity=entity,
         asked=asked,
         relation=frozenset[str]().union(asked, *(group for group in _WIDER if group & asked)),
         terms=frozenset(terms(question)),
         dimensions=frozenset({counted[0]}) if counted else _dimensions(question),
         unit=counted[1] if counted else "",
+        person=_WHO.search(question) is not None,
         once=is_event(reading),
         pairs=_pairs(question),
     )
+
+
+def _expected(question: str, reading: Reading) -> Expected:
+    """The sort of answer; "who may ..." has many right answers, so that no name stands for the answer."""
+    found = next((kind for kind, pattern in _EXPECTED if pattern.search(question)), Expected.ANY)
+    many = found is Expected.NAME and any(token.modality is Modality.MAY for token in reading.tokens)
+    return Expected.ANY if many else found
 
 
 _UNIT_STEMS: Final = frozenset(stem(unit) for unit in UNITS if len(unit) > 1 or unit > "z")

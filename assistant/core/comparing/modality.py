@@ -23,12 +23,13 @@ class Modality(StrEnum):
 _MUST_NOT: Final = """
 must not, mustn't, may not, may never, cannot, can not, can't, could not, couldn't, shall not, shan't, should not,
 shouldn't, must never, can never, should never, not allowed, not allowed to, not be allowed to, not permitted,
-not permitted to, not be permitted to, never allowed, no longer allowed, no longer permitted, prohibited, forbidden
+not permitted to, not be permitted to, never allowed, no longer allowed, no longer permitted, prohibited, forbidden, banned,
+not welcome
 """
 _NEED_NOT: Final = """
 need not, needn't, do not need to, does not need to, do not have to, does not have to, don't need to, doesn't need to,
 don't have to, doesn't have to, no need to, not required, not required to, not be required to, not needed,
-not necessary, not necessary to, not mandatory, no longer required, no longer need to, optional
+not necessary, not necessary to, not mandatory, no longer required, no longer need to, optional, voluntary
 """
 _MUST: Final = """
 must, shall, has to, have to, had to, need to, needs to, required, required to, obliged to, mandatory, compulsory
@@ -61,16 +62,17 @@ def _index() -> dict[str, list[tuple[tuple[str, ...], Modality]]]:
 
 
 _BY_FIRST: Final = _index()
+MODAL_STARTS: Final = frozenset(_BY_FIRST)
 
 # 不 and 无 inside words that deny nothing (不同, 无论) and before bounds (不超过) are left out.
 _HAN: Final = re.compile(
-    r"""(?P<must_not>不得(?!不)|不可以|不可(?!避|或|靠|能)|不能(?!不)|不应该?|不准|不许|不允许|严禁|禁止|请?勿)
-      | (?P<need_not>不必|无需|无须|毋须|不需要?|不用|不要求|非必须)
-      | (?P<must>必须|务必|须|应当|应(?!用|该|对|急|届|答|付|聘|有|收)|需要|需(?!求))
+    r"""(?P<must_not>不得(?!不)|不可以|不可(?!避|或|靠|能)|不能(?!不)|不应该?|不准|不许|不予|无权|不允许|严禁|禁止|请?勿)
+      | (?P<need_not>不必|无需|无须|毋须|不需要?|不用|不要求|非必须|自愿(?=参加|原则|$))
+      | (?P<must>必须|强制(?=要求|参加|性|$)|务必|须|应当|应(?!用|该|对|急|届|答|付|聘|有|收)|需要|需(?!求))
       | (?P<should>应该|建议|最好)
-      | (?P<may>可以|允许|准许|有权|可(?!能|靠|见|是|惜|观|用性|行性|持续))
+      | (?P<may>可以|允许|准许|予以|有权|可(?!能|靠|见|是|惜|观|用性|行性|持续))
       | (?P<not>没有|没|未(?!来|必)|(?<!能)否(?!则)|无(?!论|线|障碍)
-            |不(?!同|仅|但|论|断|久|管|过|超过|得超过|少于|低于|多于|高于|大于|小于|足|到|动产|含|便|好))
+            |不(?!同|仅|但|论|断|久|管|过|超过|得超过|少于|低于|多于|高于|大于|小于|足|到|动产|便|好))
     """,
     re.VERBOSE,
 )
@@ -90,10 +92,14 @@ _EXCLUSIVE: Final = frozenset(
 )
 _OPPOSITE_STEMS: Final = """
 includ/exclud enabl/disabl accept/reject increas/decreas approv/reject earliest/latest minimum/maximum alway/never
-encourag/discourag paid/unpaid public/privat manual/automat 包括/不包括 之前/之后 以前/以后 以上/以下 免费/收费
-带薪/无薪 开放/关闭 公开/保密 内部/外部
+encourag/discourag remot/onsit remot/inoffic remot/inperson onlin/inperson virtual/inperson onlin/offlin onsit/offsit
+temporari/perman oral/written verbal/written singl/return paid/unpaid public/privat manual/automat 包括/不包括 之前/之后 以前/以后 以上/以下 免费/收费
+带薪/无薪 开放/关闭 公开/保密 内部/外部 远程/现场 远程/到岗 线上/线下
+线上/现场 口头/书面 临时/永久 含税/免税 自愿/强制
+上调/下调 增加/减少 提高/降低 上涨/下跌 上升/下降 rais/lower before/after above/below up/down
 """
 _OPPOSITES: Final = frozenset(frozenset(pair.split("/")) for pair in _OPPOSITE_STEMS.split())
+_HAN_TAIL: Final = 2
 _NEGATIVE_PREFIX: Final = re.compile(r"(?:un|in|im|ir|non|dis)-?(\w{4,})")
 
 
@@ -118,9 +124,13 @@ def exclusive(one: Modality, other: Modality) -> bool:
 
 
 def opposite(one: str, other: str) -> bool:
-    """Whether two word stems are opposites: listed, or one is the other with un-, in-, non-, dis-, 不 or 无."""
+    """Whether two word stems are opposites: listed, or one is the other with un-, in-, non-, dis-, 不 or 无; in Chinese
+    also before one noun (远程办公, 现场办公).
+    """
     if frozenset((one, other)) in _OPPOSITES:
         return True
+    if one > "\u3400" and other > "\u3400" and one[-_HAN_TAIL:] == other[-_HAN_TAIL:]:
+        return one != other and opposite(one[:-_HAN_TAIL], other[:-_HAN_TAIL])
     return _negates(one, other) or _negates(other, one)
 
 

@@ -11,34 +11,43 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, combinations
 from math import ceil
-from typing import Final
+from typing import Final, NamedTuple
 
 from assistant.core.comparing.claims import statement_spans
+from assistant.core.comparing.date_patterns import MONTHS
+from assistant.core.comparing.units import NUMBER_WORDS, TENS
 from assistant.core.evidence import Evidence
 from assistant.core.stopwords import STOPWORDS
 from assistant.core.text import Span, stem, terms
 
 _NEAR: Final = 0.5
 _PREFIX: Final = 2 / 3
+_BESIDE_NUMBERS: Final = """
+年 月 日 号 天 周 点 元 前 后 h q st nd rd th am pm fewer least minimum maximum within per
+"""
+_VALUE_WORDS: Final = frozenset(stem(word) for word in [*MONTHS, *NUMBER_WORDS, *TENS, *_BESIDE_NUMBERS.split()]) - {
+    "may"
+}
+_DIGIT: Final = re.compile(r"\d")
 _PLAIN_WORD: Final = re.compile(r"\d+(?:[.,:]\d+)*|[a-z]+(?:'[a-z]+)?")
 _MARKS: Final = str.maketrans("", "", "*_`\"'“”‘’.,;:!?|#()[]。，；：！？、（）— \n\t")
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(NamedTuple):
     """A statement of one piece of evidence: its place in the document, its text and its content terms.
 
-    `bare` is the text without marks and white space: equal for statements that differ in nothing else.
+    `topic` are the terms less numbers, months and words of bounds, what the statement is about whatever its values; all where none are
+    left. `bare` is the text without marks and white space: equal for statements that differ in nothing else.
     """
 
     evidence: Evidence
     span: Span
     text: str
     terms: frozenset[str]
+    topic: frozenset[str]
     bare: str
 
 
@@ -51,10 +60,10 @@ def statements(evidence: Sequence[Evidence]) -> Side:
     found: dict[tuple[int, int], Statement] = {}
     for item in evidence:
         for kept in item.kept:
-            for start, end, text, words, bare in _parsed(item.quote(kept)):
+            for start, end, text, words, topic, bare in _parsed(item.quote(kept)):
                 place = (kept.start + start, kept.start + end)
                 if place not in found:
-                    found[place] = Statement(item, Span(*place), text, words, bare)
+                    found[place] = Statement(item, Span(*place), text, words, topic, bare)
     return tuple(found[place] for place in sorted(found))
 
 
@@ -69,9 +78,16 @@ def _section_terms(section: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=4096)
-def _parsed(text: str) -> tuple[tuple[int, int, str, frozenset[str], str], ...]:
-    parts = ((span.start, span.end, text[span.start : span.end]) for span in statement_spans(text))
-    return tuple((start, end, part, _terms(part), part.translate(_MARKS).lower()) for start, end, part in parts)
+def _parsed(text: str) -> tuple[tuple[int, int, str, frozenset[str], frozenset[str], str], ...]:
+    found = []
+    for span in statement_spans(text):
+        part = text[span.start : span.end]
+        held = _terms(part)
+        topic = held - _VALUE_WORDS
+        if _DIGIT.search(part):
+            topic = frozenset(term for term in topic if not term[0].isdigit())
+        found.append((span.start, span.end, part, held, topic or held, part.translate(_MARKS).lower()))
+    return tuple(found)
 
 
 def _terms(text: str) -> frozenset[str]:
@@ -82,46 +98,56 @@ def _terms(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in set(_PLAIN_WORD.findall(plain.lower())) - STOPWORDS)
 
 
-def near_pairs(sides: Sequence[Side]) -> Iterator[tuple[int, int, list[Pair]]]:
-    """For every two sides that have any: the pairs of statements that are each other's nearest.
+def near_pairs(sides: Sequence[Side]) -> Iterator[tuple[int, int, list[Pair], list[Pair]]]:
+    """For every two sides that have any: the pairs of statements that are each other's nearest, and which are anchored.
 
-    They share at least half of their terms (Dice), or stand alone between statements that are the same on both sides.
+    They share at least half of their terms (Dice), or stand alone between statements that are the same on both sides
+    (anchored).
     """
     twins = _twins(sides)
     scores = _scores(sides, twins)
     versions = {pair for numbers in twins.values() if len(numbers) > 1 for pair in combinations(sorted(numbers), 2)}
     for one, other in sorted(scores.keys() | versions):
         pairs = _mutual(sides[one], sides[other], scores.get((one, other), {}))
-        if (one, other) in versions:
-            pairs += [pair for pair in anchored_pairs(sides[one], sides[other]) if pair not in pairs]
+        anchored = anchored_pairs(sides[one], sides[other]) if (one, other) in versions else []
+        pairs += [pair for pair in anchored if pair not in pairs]
         if pairs:
-            yield one, other, pairs
+            yield one, other, pairs, anchored
 
 
 def _scores(sides: Sequence[Side], twins: dict[str, set[int]]) -> dict[tuple[int, int], dict[tuple[int, int], float]]:
-    """The Dice overlap of all pairs of statements of two sides that reaches the threshold."""
-    frequency = Counter(chain.from_iterable(statement.terms for side in sides for statement in side))
-    rank = {
-        term: place for place, (count, term) in enumerate(sorted((n, t) for t, n in frequency.items())) if count > 1
-    }
-    index: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+    """The Dice overlap of all pairs of statements of two sides that reaches the threshold.
+
+    Between two with the same topic the one with the same numbers is nearer.
+    """
+    rank = _ranks(sides)
+    common = frozenset(rank)
+    index: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
     found: defaultdict[tuple[int, int], dict[tuple[int, int], float]] = defaultdict(dict)
     for number, side in enumerate(sides):
         for place, statement in enumerate(side):
-            prefix = _prefix(statement.terms, rank)
-            for at in {at for term in prefix for at in index[term] if at[0] != number}:
+            prefix = _prefix(statement.topic, common, rank)
+            same = twins[statement.bare]
+            for at in {at for term in prefix for at in index[term] if at[0] not in same}:
                 partner = sides[at[0]][at[1]]
-                score = _dice(partner.terms, statement.terms)
-                if score >= _NEAR and number not in twins[partner.bare] and at[0] not in twins[statement.bare]:
-                    found[at[0], number][at[1], place] = score
+                score = _dice(partner.topic, statement.topic)
+                if score >= _NEAR and number not in twins[partner.bare]:
+                    found[at[0], number][at[1], place] = score + _dice(partner.terms, statement.terms)
             for term in prefix:
                 index[term].append((number, place))
     return found
 
 
-def _prefix(held: frozenset[str], rank: dict[str, int]) -> list[str]:
+def _ranks(sides: Sequence[Side]) -> dict[str, int]:
+    """The place of every term that stands in two statements or more, the rarest first."""
+    frequency = Counter(chain.from_iterable(statement.topic for side in sides for statement in side))
+    shared = sorted((count, term) for term, count in frequency.items() if count > 1)
+    return {term: place for place, (_, term) in enumerate(shared)}
+
+
+def _prefix(held: frozenset[str], common: frozenset[str], rank: dict[str, int]) -> list[int]:
     """The rarest two thirds of a statement's terms, less those that stand nowhere else (they have no rank)."""
-    shared = sorted((term for term in held if term in rank), key=rank.__getitem__)
+    shared = sorted([rank[term] for term in held & common])
     return shared[: max(0, ceil(_PREFIX * len(held)) - len(held) + len(shared))]
 
 

@@ -91,6 +91,8 @@ _QUANTITY: Final = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_FIRST_WORDS: Final = _NUMBER_WORDS | frozenset(["a", "an", "dozen", "us", *_CODE.lower().split("|")])
+_START: Final = re.compile(rf"[\d$€£¥￥第百半{HAN_DIGITS}]|([A-Za-z]+)")
 _NEXT_NOUN: Final = re.compile(rf"[\s-]{{0,2}}(?:([A-Za-z]+(?:['’][a-z]+)?)|([{CJK}]{{1,2}}))")
 _DAY: Final = 86400.0
 _ADVERBS: Final = {
@@ -106,17 +108,24 @@ _ADVERBS: Final = {
     "annually": UNITS["year"][2],
     "yearly": UNITS["year"][2],
 }
+_TIMES: Final = {"once": 1.0, "twice": 2.0, "thrice": 3.0}
 _PERIODS: Final = "|".join(
     re.escape(name)
     for name in sorted(UNITS, key=len, reverse=True)
     if UNITS[name][0] is Dimension.DURATION and (len(name) > 1 or name > "z")
 )
+_PARTS_OF_DAY: Final = "night|morning|evening|afternoon|晚上?|早上?"
 _FREQUENCY: Final = re.compile(
     rf"\b(?P<adverb>{'|'.join(_ADVERBS)})\b"
-    rf"|(?:\b(?:every|each|per)\s+|每隔?)(?:(?P<half>半)个?|(?P<count>{_NUMBER})\s?)?(?P<unit>{_PERIODS})(?![A-Za-z])",
+    rf"|\b(?P<times>once|twice|thrice|(?:{_NUMBER})\s+times)\s+(?:an?|per|each|every)\s+(?P<round>{_TIME})\b"
+    rf"|(?:\b(?:every|each|per)\s+|每隔?)(?:(?P<half>半)个?|(?P<count>{_NUMBER})\s?)?(?P<unit>{_PERIODS}|{_PARTS_OF_DAY})(?![A-Za-z])",
     re.IGNORECASE,
 )
+_FREQUENCY_WORDS: Final = frozenset(
+    ["every", "each", "per", "once", "twice", "thrice", "times", "bi", "semi", *_ADVERBS]
+)
 _MEASURE: Final = frozenset("个名人次项条份级层楼倍岁位家台件张本天周月年日号步阶档类种点")
+_FAHRENHEIT_ZERO: Final = -160 / 9
 _MIN_HAN: Final = 2
 
 
@@ -129,10 +138,9 @@ def quantities(text: str, taken: Sequence[Span] = ()) -> list[Quantity]:
         blocked[span.start : span.end] = b"\1" * len(span)
     found: list[Quantity] = []
     at = 0
-    while match := _QUANTITY.search(text, at):
-        at = max(match.end(), match.start() + 1)
-        if any(blocked[match.start() : match.end()]):
-            at = match.start() + 1
+    for place in _starts(text):
+        match = _QUANTITY.match(text, place) if place >= at else None
+        if match is None or not match.group() or any(blocked[match.start() : match.end()]):
             continue
         quantity = _quantity(match, text)
         if quantity is not None:
@@ -141,23 +149,42 @@ def quantities(text: str, taken: Sequence[Span] = ()) -> list[Quantity]:
     return found
 
 
+def _starts(text: str) -> list[int]:
+    """The places where a quantity can begin; to try the pattern at every character costs more."""
+    return [
+        found.start()
+        for found in _START.finditer(text)
+        if found.lastindex is None or found.group().lower() in _FIRST_WORDS
+    ]
+
+
 def frequencies(text: str, taken: Sequence[Span] = ()) -> list[Quantity]:
     """How often something happens ("weekly", "every 90 days", "每半年"), as the seconds of one round.
 
     They are apart from `quantities`, which finds the 90 days in "every 90 days".
     """
+    if "每" not in text and _FREQUENCY_WORDS.isdisjoint(_LATIN.findall(text.lower())):
+        return []
     found: list[Quantity] = []
     for match in _FREQUENCY.finditer(text):
         span = Span(match.start(), match.end())
         if any(span.overlaps(other) for other in taken):
             continue
-        if match["adverb"]:
-            seconds = _ADVERBS[match["adverb"].lower()]
-        else:
-            count = 0.5 if match["half"] else read_number(match["count"]) if match["count"] else 1.0
-            seconds = count * UNITS[match["unit"].lower()][2]
+        seconds = _seconds(match)
         found.append(Quantity(span, seconds, seconds, Dimension.FREQUENCY, "every"))
     return found
+
+
+def _seconds(match: re.Match[str]) -> float:
+    """The length of one round."""
+    if match["adverb"]:
+        return _ADVERBS[match["adverb"].lower()]
+    if match["times"]:
+        times = _TIMES.get(match["times"].lower()) or read_number(match["times"].split()[0])
+        return UNITS[match["round"].lower()][2] / max(times, 1.0)
+    count = 0.5 if match["half"] else read_number(match["count"]) if match["count"] else 1.0
+    unit = match["unit"].lower()
+    return count * (UNITS[unit][2] if unit in UNITS else _DAY)
 
 
 def may_hold_quantity(text: str) -> bool:
@@ -251,8 +278,9 @@ def _plain(match: re.Match[str], text: str) -> Quantity | None:
     half = match["halfmore"] or match["midhalf"] or match["lowhalf"]
     extra = 0.5 * factor if half and unit and high == low else 0.0
     bound = Bound.AT_LEAST if match["plus"] and end == match.end() else Bound.EXACT
-    span = Span(match.start(), end)
-    return _bounded(Quantity(span, low * factor + extra, high * factor + extra, dimension, name, bound), text)
+    zero = _FAHRENHEIT_ZERO if name == "F" and dimension is Dimension.TEMPERATURE else 0.0
+    values = (low * factor + extra + zero, high * factor + extra + zero)
+    return _bounded(Quantity(Span(match.start(), end), *values, dimension, name, bound), text)
 
 
 def _shared(match: re.Match[str]) -> bool:

@@ -61,7 +61,7 @@ _WORKING_DAYS: Final = (
     "business days|business day|working days|working day|workdays|workday|work days|work day"
     "|个工作日|工作日|个工作天|工作天"
 )
-# Months and years have their mean length (Gregorian calendar); a working week has five days.
+# Degrees Fahrenheit also have another zero (see `quantities`). Months and years have their mean length (Gregorian calendar); a working week has five days.
 _TABLE: Final[tuple[tuple[Dimension, str, float, str], ...]] = (
     (Dimension.PERCENT, "%", 1.0, "%|％|percent|per cent|pct|percentage points|percentage point|个百分点"),
     (Dimension.DURATION, "second", 1.0, "seconds|second|secs|sec|秒钟|秒"),
@@ -106,7 +106,7 @@ _TABLE: Final[tuple[tuple[Dimension, str, float, str], ...]] = (
     (Dimension.DATA, "GB", 1e9, "gb|gigabytes"),
     (Dimension.DATA, "TB", 1e12, "tb|terabytes"),
     (Dimension.TEMPERATURE, "C", 1.0, "°c|degrees celsius|摄氏度|℃"),
-    (Dimension.TEMPERATURE, "F", 1.0, "°f|degrees fahrenheit|华氏度"),
+    (Dimension.TEMPERATURE, "F", 5 / 9, "°f|degrees fahrenheit|华氏度"),
 )
 UNITS: Final = {
     name: (dimension, unit, factor) for dimension, unit, factor, names in _TABLE for name in names.split("|")

@@ -23,9 +23,10 @@ _LONG_WORD: Final = 6
 _INSIDE: Final = 6
 _NOUN_MARKER_WORDS: Final = """
 a an the this that these those all each every any some both our your their its his her my of in at on by with for from
-via through into as per no 的 在 由 向 从 用 以 通过 每 该 本 至 到 给 于 与 和
+via through into as per no 的 在 由 向 从 用 以 通过 每 该 本 至 到 给 于 与 和 联系 咨询 找
 """
 _NOUN_MARKERS: Final = frozenset(_NOUN_MARKER_WORDS.split())
+_ONLY: Final = frozenset(("only", "exclusively", "solely", "只", "仅"))
 _PREDICATE_WORDS: Final = "is are was were be been become became 是 为"
 _PREDICATES: Final = frozenset(_PREDICATE_WORDS.split())
 _ADJECTIVE: Final = re.compile(r"(?:al|ant|ent|ive|able|ible|ic|ous|ary|ful|less|ed|er|est)$")
@@ -54,11 +55,11 @@ def _same_spelling(one: str, other: str, named: bool) -> bool:
 def is_thing(run: Sequence[Token], before: Sequence[Token], text: str, *, named: bool, predicate: bool) -> bool:
     """Whether exchanged words stand for a thing.
 
-    They follow an article, a preposition or a slash, perhaps with a name or an adjective between; with `predicate` also
+    They follow "only", or an article, a preposition or a slash, perhaps with a name or an adjective between; with `predicate` also
     "is"; where names are exchanged (`named`) also a comma.
     """
     markers = _NOUN_MARKERS | _PREDICATES if predicate else _NOUN_MARKERS
-    if run[0].key in markers:
+    if run[0].key in markers or any(token.key in _ONLY for token in before):
         return True
     if text[: run[0].start].rstrip().endswith(("/", ",", "，") if named else "/"):
         return True

@@ -54,7 +54,7 @@ CONTRADICT = {
     ],
     "bounds": [
         ("Passwords have at least 5 digits.", "Passwords have 4 digits."),
-        ("A claim needs more than 3 signatures.", "A claim needs 3 signatures."),
+        ("A claim needs more than 3 signatures.", "A claim needs 2 signatures."),
         ("Reviews take at most 10 days.", "Reviews take 14 days."),
         ("Wait between 5 and 7 days for the card.", "Wait 9 days for the card."),
         ("Replies come in 2-3 days.", "Replies come in 5-7 days."),
@@ -89,7 +89,7 @@ CONTRADICT = {
         ("Attendance is mandatory.", "Attendance is optional."),
         ("Prices include tax.", "Prices exclude tax."),
         ("You never have to sign the log.", "You must sign the log."),
-        ("Dogs are welcome in the office, no permission is needed.", "Dogs are banned from the office."),
+        ("Dogs are allowed in the office.", "Dogs are banned in the office."),
     ],
     "exclusive options": [
         ("The role is remote only.", "The role is on site only."),
@@ -175,7 +175,7 @@ AGREE = {
         ("A doctor's note is required.", "A doctor's note is mandatory."),
         ("You need not register.", "You do not have to register."),
         ("Employees may work from home.", "Interns may not work from home."),
-        ("Guests may park in lot A.", "Guests may not park in lot B."),
+        ("Guests may park in lot A4.", "Guests may not park in lot B2."),
         ("Do not forget to sign the log.", "Remember to sign the log."),
     ],
     "renamed things and wording": [
@@ -190,7 +190,7 @@ AGREE = {
 RELATIVE = [
     ("The lab was closed last month.", "The lab was closed in April 2024.", (MAY, None), False),
     ("The lab was closed last month.", "The lab was closed in March 2024.", (MAY, None), True),
-    ("The tool was launched last month.", "The tool was launched last month.", (MAY, JUNE), True),
+    ("The tool was launched last month.", "The tool was launched last month.", (MAY, JUNE), False),
     ("The move takes place next Friday.", "The move takes place on May 24, 2024.", (MAY, None), False),
     ("The move takes place next Friday.", "The move takes place on June 7, 2024.", (MAY, None), True),
     ("The tool was launched yesterday.", "The tool was launched on 14 May 2024.", (MAY, None), False),

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assistant.core.comparing.bounds import Bound
 from assistant.core.comparing.quantities import (
-    Bound,
     Quantity,
     comparable,
     compatible,

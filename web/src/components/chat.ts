@@ -8,6 +8,7 @@ import { browser } from '../browser';
 import { Connection } from '../connection';
 import { home } from '../home';
 import { pickLocale, words, type Locale, type Words } from '../i18n';
+import { loadsOf, type Loads } from '../loads';
 import { Memory } from '../memory';
 import { excerpt, withoutMarkup } from '../plain';
 import type { Citation } from '../protocol';
@@ -72,6 +73,7 @@ export class AssistantChat extends LitElement {
   declare signedOut: boolean;
   tokenSource: TokenSource = () => Promise.resolve(this.token);
   private api!: Api;
+  private loads!: Loads;
   private memory!: Memory;
   private connection!: Connection;
   private readonly finished = new Finished();
@@ -102,6 +104,7 @@ export class AssistantChat extends LitElement {
   override connectedCallback(): void {
     super.connectedCallback();
     this.api = new Api(this.base || home, (fresh) => this.tokenSource(fresh));
+    this.loads = loadsOf(this.api, () => this.connection.state.sessionId ?? '');
     this.memory = new Memory(this.api.base);
     this.locale = this.locale ?? this.memory.locale() ?? pickLocale(navigator.languages);
     this.connection = this.makeConnection();
@@ -223,7 +226,8 @@ export class AssistantChat extends LitElement {
         </main>
         <assistant-source
           .citation=${this.source?.citation ?? null}
-          .load=${(citation: Citation) => this.loadPassage(citation)}
+          .turn=${this.source?.turn ?? ''}
+          .loads=${this.loads}
           sentence=${this.sentence()}
           locale=${this.locale}
           ?modal=${this.modal}
@@ -254,6 +258,7 @@ export class AssistantChat extends LitElement {
               role="article"
               aria-label=${turn.question.slice(0, 80)}
               .turn=${turn}
+              .loads=${this.loads}
               .focused=${source?.turn === turn.turn ? source.citation : null}
               locale=${this.locale}
             ></assistant-turn>`,
@@ -375,11 +380,6 @@ export class AssistantChat extends LitElement {
     this.source = null;
     this.opener?.focus();
     this.opener = null;
-  }
-
-  private loadPassage(citation: Citation): ReturnType<Api['passage']> {
-    const { n, source } = citation;
-    return this.api.passage(this.connection.state.sessionId ?? '', this.source?.turn ?? '', n, source.start);
   }
 
   private sentence(): string {

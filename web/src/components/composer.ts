@@ -2,7 +2,7 @@
 
 import { html, LitElement, nothing, type PropertyDeclarations, type TemplateResult, unsafeCSS } from 'lit';
 
-import { words, type Locale, type Words } from '../i18n';
+import { words, wordsFor, type Locale, type Words } from '../i18n';
 import { codePoints } from '../reducer';
 import { define } from './define';
 import { emit } from './events';
@@ -134,8 +134,11 @@ export class AssistantComposer extends LitElement {
       <div class="choices">
         <label
           >${w.modeLabel}
-          <select @change=${(event: Event) => (this.mode = (event.target as HTMLSelectElement).value)}>
-            ${this.modes.map((mode) => option(mode, w.modes[mode] ?? mode, this.mode))}
+          <select
+            aria-describedby="mode-note"
+            @change=${(event: Event) => (this.mode = (event.target as HTMLSelectElement).value)}
+          >
+            ${this.modes.map((mode) => option(mode, wordsFor(w.modes, mode) ?? mode, this.mode, this.note(mode)))}
           </select>
         </label>
         ${
@@ -149,12 +152,18 @@ export class AssistantComposer extends LitElement {
               </label>`
             : nothing
         }
+        <p id="mode-note">${this.note(this.mode)}</p>
       </div>
     `;
   }
 
+  /** One line on what a mode does. */
+  private note(mode: string): string {
+    return wordsFor(this.w.modeNotes, mode) ?? this.w.customMode;
+  }
+
   private chosen(): TemplateResult | typeof nothing {
-    const parts = [this.mode === 'auto' ? '' : (this.w.modes[this.mode] ?? ''), this.collection].filter(Boolean);
+    const parts = [this.mode === 'auto' ? '' : (wordsFor(this.w.modes, this.mode) ?? this.mode), this.collection].filter(Boolean);
     return parts.length && !this.options ? html`<span class="chosen">${parts.join(' · ')}</span>` : nothing;
   }
 
@@ -192,7 +201,7 @@ export class AssistantComposer extends LitElement {
   }
 }
 
-const option = (value: string, name: string, chosen: string): TemplateResult =>
-  html`<option value=${value} ?selected=${value === chosen}>${name}</option>`;
+const option = (value: string, name: string, chosen: string, note = ''): TemplateResult =>
+  html`<option value=${value} title=${note || nothing} ?selected=${value === chosen}>${name}</option>`;
 
 define('assistant-composer', AssistantComposer);

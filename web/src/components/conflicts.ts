@@ -46,6 +46,7 @@ function conflict(item: ConflictShown, locale: Locale, source: (n: number | null
       <div class="sides">${item.sides.map((side) => sideView(side, locale, source))}</div>
       <p class="verdict">
         ${w.resolution[item.resolution] ?? ''} ${w.followed[item.followed] ?? ''}
+        ${item.kind === 'statement' ? w.foundByModel : ''}
         ${item.note ? html`<span class="muted">${item.note}</span>` : nothing}
       </p>
     </div>

@@ -2,9 +2,10 @@
 
 import { html, LitElement, nothing, svg, type PropertyDeclarations, type TemplateResult, unsafeCSS } from 'lit';
 
-import { countText, dayText, secondsText, sectionText, words, type Locale } from '../i18n';
+import { countText, dayText, secondsText, sectionText, words, wordsFor, type Locale, type Words } from '../i18n';
 import type { Budget, DroppedPart, EvidenceShown, TurnPlanned, UsageReported } from '../protocol';
 import type { TurnState } from '../reducer';
+import { planWords, type PlanWords } from '../words/plan';
 import { define } from './define';
 import sheet from '../styles/plan.css?inline';
 import { sheets } from './sheets';
@@ -46,15 +47,19 @@ export class AssistantPlan extends LitElement {
             ? this.fact(this.w.question, html`<q>${plan.standalone}</q>`)
             : nothing
         }
-        ${this.fact(this.w.mode, this.w.modes[plan.mode] ?? plan.mode)}
-        ${this.fact(this.w.reason, this.w.reasons[plan.reason_code] ?? plan.reason)}
+        ${this.fact(this.w.mode, wordsFor(this.words.modes, plan.mode) ?? plan.mode)}
+        ${this.fact(this.w.reason, wordsFor(this.w.reasons, plan.reason_code) ?? plan.reason)}
       </dl>
       ${this.budget(plan.budget)} ${this.evidence(plan)} ${this.dropped(plan.budget.dropped)} ${this.usage(usage)}
       ${this.turn.audit_id ? html`<p class="record">${this.w.record} <code>${this.turn.audit_id}</code></p>` : nothing}
     `;
   }
 
-  private get w(): ReturnType<typeof words> {
+  private get w(): PlanWords {
+    return planWords(this.locale);
+  }
+
+  private get words(): Words {
     return words(this.locale);
   }
 
@@ -110,8 +115,8 @@ export class AssistantPlan extends LitElement {
         <div>
           <p class="title">${item.title}${section ? html` <span class="muted">› ${section}</span>` : nothing}</p>
           <p class="meta">
-            <span>${item.date ? dayText(this.locale, item.date) : w.undated}</span>
-            <span>${w.authority[item.authority]}</span>
+            <span>${item.date ? dayText(this.locale, item.date) : this.words.undated}</span>
+            <span>${this.words.authority[item.authority]}</span>
             <span>${w.score} ${item.score.toFixed(2)}</span>
             <span>${w.tokens(this.n(item.tokens))}</span>
             ${cited !== undefined ? html`<span class="tag good">${w.cited}</span>` : nothing}
@@ -120,7 +125,7 @@ export class AssistantPlan extends LitElement {
                 ? html`<span class="tag warn">${item.preferred === false ? w.notPreferred : w.inConflict}</span>`
                 : nothing
             }
-            ${item.flags.map((flag) => html`<span class="tag bad">${w.flags[flag] ?? flag}</span>`)}
+            ${item.flags.map((flag) => html`<span class="tag bad">${wordsFor(w.flags, flag) ?? flag}</span>`)}
           </p>
         </div>
       </li>
@@ -136,9 +141,9 @@ export class AssistantPlan extends LitElement {
           ${dropped.map(
             (part) => html`
               <li>
-                <b>${this.w.droppedKinds[part.kind] ?? part.kind}</b> ${this.nameOf(part.ref)}
+                <b>${wordsFor(this.w.droppedKinds, part.kind) ?? part.kind}</b> ${this.nameOf(part)}
                 <span class="muted"
-                  >${this.w.tokens(this.n(part.tokens))} · ${this.w.droppedReasons[part.reason] ?? part.reason}</span
+                  >${this.w.tokens(this.n(part.tokens))} · ${wordsFor(this.w.droppedReasons, part.reason) ?? part.reason}</span
                 >
               </li>
             `,
@@ -148,8 +153,9 @@ export class AssistantPlan extends LitElement {
     `;
   }
 
-  /** The title of evidence that is known by its id; else the id. */
-  private nameOf(ref: string): string {
+  /** The title of evidence that is known by its id, words for the notes of older turns; else the id. */
+  private nameOf({ kind, ref }: DroppedPart): string {
+    if (kind === 'history' && ref === 'notes') return this.w.notes;
     return this.turn.plan?.evidence.find((item) => item.id === ref)?.title ?? ref;
   }
 

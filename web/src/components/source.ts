@@ -13,6 +13,7 @@ import {
 import type { CitedPassage } from '../api';
 import { dayText, sectionText, words, type Locale, type Words } from '../i18n';
 import { safeTarget } from '../links';
+import type { Loads } from '../loads';
 import type { Citation } from '../protocol';
 import { define } from './define';
 import { icons } from './icons';
@@ -54,7 +55,8 @@ export class AssistantSource extends LitElement {
   static override properties: PropertyDeclarations = {
     citation: { attribute: false },
     sentence: {},
-    load: { attribute: false },
+    turn: {},
+    loads: { attribute: false },
     locale: {},
     modal: { type: Boolean },
     passage: { state: true },
@@ -64,7 +66,9 @@ export class AssistantSource extends LitElement {
   static override styles = [sheets.base, unsafeCSS(sheet)];
   declare citation: Citation | null;
   declare sentence: string;
-  declare load: (citation: Citation) => Promise<CitedPassage>;
+  /** The turn whose citation this is. */
+  declare turn: string;
+  declare loads: Loads;
   declare locale: Locale;
   /** Whether the panel covers the conversation and keeps the focus. */
   declare modal: boolean;
@@ -77,6 +81,7 @@ export class AssistantSource extends LitElement {
     super();
     this.citation = null;
     this.sentence = '';
+    this.turn = '';
     this.modal = false;
     this.passage = null;
     this.failed = false;
@@ -147,7 +152,7 @@ export class AssistantSource extends LitElement {
             : nothing
         }
         <h3>${w.passage}</h3>
-        ${this.quote(citation, w)} ${this.place(source.uri, w)}
+        ${this.quote(citation, w)} ${this.picture(citation)} ${this.place(source.uri, w)}
       </div>
     `;
   }
@@ -172,6 +177,20 @@ export class AssistantSource extends LitElement {
     `;
   }
 
+  /** The image that the quoted text stands for, where there is one. */
+  private picture({ source }: Citation): TemplateResult | typeof nothing {
+    if (!source.image) return nothing;
+    void import('./picture');
+    return html`<assistant-picture
+      image=${source.image}
+      turn=${this.turn}
+      caption=${source.exact}
+      .region=${source.region ?? null}
+      .loads=${this.loads}
+      locale=${this.locale}
+    ></assistant-picture>`;
+  }
+
   private place(uri: string, w: Words): TemplateResult {
     const target = safeTarget(uri);
     return target
@@ -186,7 +205,7 @@ export class AssistantSource extends LitElement {
     this.failed = false;
     this.whole = false;
     try {
-      const passage = await this.load(citation);
+      const passage = await this.loads.passage(this.turn, citation);
       if (this.citation === citation) this.passage = passage;
     } catch {
       if (this.citation === citation) this.failed = true;

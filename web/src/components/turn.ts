@@ -1,4 +1,4 @@
-/** One question and its answer: text with citations, what has no support, conflicts, sources, feedback, the plan. */
+/** One question and its answer: text with citations, what has no support, conflicts, sources, feedback, how it was made. */
 
 import {
   html,
@@ -11,10 +11,13 @@ import {
 } from 'lit';
 
 import { annotate, spansOf, type Annotated, type AnswerSpan } from '../citations';
-import { dayText, errorText, sectionText, words, type Locale, type Words } from '../i18n';
+import { isJson, renderCode } from '../code';
+import { dayText, errorText, sectionText, words, wordsFor, type Locale, type Words } from '../i18n';
+import type { Loads } from '../loads';
 import { render as markdown, type Rendered, type SpanPainter } from '../markdown';
 import type { Citation } from '../protocol';
 import type { TurnState } from '../reducer';
+import { spokenCount } from '../steps';
 import { conflictNote } from './conflicts';
 import { define } from './define';
 import { emit } from './events';
@@ -28,34 +31,43 @@ import { sheets } from './sheets';
 export class AssistantTurn extends LitElement {
   static override properties: PropertyDeclarations = {
     turn: { attribute: false },
+    loads: { attribute: false },
     locale: {},
     focused: { attribute: false },
     planOpen: { state: true },
+    madeOpen: { state: true },
     copied: { state: true },
     feedbackState: { state: true },
   };
   static override styles = [sheets.base, unsafeCSS(text), unsafeCSS(conflict), unsafeCSS(sheet)];
   declare turn: TurnState;
+  declare loads: Loads;
   declare locale: Locale;
   /** The citation whose source is open beside the conversation. */
   declare focused: Citation | null;
   declare planOpen: boolean;
+  declare madeOpen: boolean;
   declare copied: boolean;
   declare feedbackState: FeedbackState;
+  private spans: readonly AnswerSpan[] | null = null;
+  /** The answer as markdown; null where it is JSON. */
   private annotated: Annotated | null = null;
 
   constructor() {
     super();
     this.focused = null;
     this.planOpen = false;
+    this.madeOpen = false;
     this.copied = false;
     this.feedbackState = { rating: null, writing: false, noted: false };
   }
 
   override willUpdate(changed: PropertyValues<this>): void {
     const before = changed.get('turn') as TurnState | undefined;
-    if (this.annotated && before?.text === this.turn.text && before?.citations === this.turn.citations) return;
-    if (changed.has('turn')) this.annotated = annotate(this.turn.text, spansOf(this.turn.citations));
+    const { text, citations, plan } = this.turn;
+    if (!changed.has('turn') || (this.spans && before?.text === text && before.citations === citations)) return;
+    this.spans = spansOf(citations);
+    this.annotated = plan?.structured && isJson(text) ? null : annotate(text, this.spans);
   }
 
   override render(): TemplateResult {
@@ -66,12 +78,13 @@ export class AssistantTurn extends LitElement {
         <h2 class="heard">${w.you}</h2>
         <p dir="auto">${turn.question}</p>
       </div>
+      <p class="heard" role="status" aria-live="polite">${running ? this.spoken() : ''}</p>
       <div class="answer" aria-busy=${running ? 'true' : 'false'}>
         <h2 class="heard">${w.answer}</h2>
-        ${turn.text ? html`<div class="text" dir="auto">${markdown(this.annotated!, this.painter())}</div>` : nothing}
+        ${turn.text ? this.text() : nothing}
         ${running ? this.stage() : nothing} ${this.notices()}
         ${conflictNote(turn.conflicts, this.locale, (n) => this.number(n))} ${this.sources()}
-        ${running ? nothing : this.footer()}
+        ${running ? nothing : this.footer()} ${this.made()}
       </div>
     `;
   }
@@ -81,6 +94,21 @@ export class AssistantTurn extends LitElement {
   }
 
   // ---- the text -------------------------------------------------------------------------------------------------
+
+  private text(): TemplateResult {
+    if (this.annotated) return html`<div class="text" dir="auto">${markdown(this.annotated, this.painter())}</div>`;
+    return html`<figure class="text code">
+      <figcaption>${this.w.structured} ${this.copyButton()}</figcaption>
+      <pre dir="ltr" tabindex="0"><code>${renderCode(this.turn.text, this.spans!, this.painter())}</code></pre>
+    </figure>`;
+  }
+
+  private copyButton(): TemplateResult {
+    const { w } = this;
+    return html`<button class="tool" aria-label=${this.copied ? w.copied : w.copy} title=${w.copy} @click=${this.copy}>
+      ${this.copied ? icons.check : icons.copy}
+    </button>`;
+  }
 
   private painter(): SpanPainter {
     const lit = this.focused;
@@ -136,13 +164,24 @@ export class AssistantTurn extends LitElement {
   // ---- around the text ------------------------------------------------------------------------------------------
 
   private stage(): TemplateResult {
-    const { stage, progress } = this.turn;
-    const name = this.w.stages[stage] ?? this.w.stages['accepted'];
+    const { progress } = this.turn;
     const counted = progress && typeof progress.done === 'number' && typeof progress.total === 'number';
     const count = counted ? ` ${this.w.ofTotal(progress.done!, progress.total!)}` : '';
     return html`<p class="stage">
-      <span class="dots" aria-hidden="true"><i></i><i></i><i></i></span>${name}${count}
+      <span class="dots" aria-hidden="true"><i></i><i></i><i></i></span>${this.stageName()}${count}
     </p>`;
+  }
+
+  private stageName(): string {
+    return wordsFor(this.w.stages, this.turn.stage) ?? this.w.stages['accepted']!;
+  }
+
+  /** The stage for those who listen; it stands outside of the answer, which is silent while it is busy. */
+  private spoken(): string {
+    const { progress, steps } = this.turn;
+    const done = progress && spokenCount(progress);
+    const count = done ? ` ${this.w.ofTotal(done, progress!.total!)}` : '';
+    return `${this.stageName()}${count}. ${progress && steps.at(-1)?.failed ? this.w.stepFailed : ''}`;
   }
 
   private notices(): TemplateResult | typeof nothing {
@@ -197,18 +236,7 @@ export class AssistantTurn extends LitElement {
     const { citations } = turn;
     return html`
       <div class="footer">
-        ${
-          turn.text
-            ? html`<button
-                class="tool"
-                aria-label=${this.copied ? w.copied : w.copy}
-                title=${w.copy}
-                @click=${this.copy}
-              >
-                ${this.copied ? icons.check : icons.copy}
-              </button>`
-            : nothing
-        }
+        ${turn.text && this.annotated ? this.copyButton() : nothing}
         ${
           turn.text
             ? feedback(this.feedbackState, w, turn.turn, this, (next) => {
@@ -241,6 +269,25 @@ export class AssistantTurn extends LitElement {
   private togglePlan(event: Event): void {
     this.planOpen = (event.target as HTMLDetailsElement).open;
     if (this.planOpen) void import('./plan');
+  }
+
+  /** How it was made: intermediate steps as they come, model calls when it is finished; loaded when it is opened. */
+  private made(): TemplateResult | typeof nothing {
+    const { turn } = this;
+    if (!turn.steps.length && (turn.status === 'running' || !turn.plan)) return nothing;
+    return html`<details class="made" @toggle=${this.toggleMade}>
+      <summary>${this.w.made}</summary>
+      ${
+        this.madeOpen
+          ? html`<assistant-making .turn=${turn} .loads=${this.loads} locale=${this.locale}></assistant-making>`
+          : nothing
+      }
+    </details>`;
+  }
+
+  private toggleMade(event: Event): void {
+    this.madeOpen = (event.target as HTMLDetailsElement).open;
+    if (this.madeOpen) void import('./making');
   }
 
   private async copy(): Promise<void> {
