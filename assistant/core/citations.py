@@ -121,7 +121,7 @@ def align(
     known: dict[tuple[str, frozenset[int]], _Judged] = {}
     judged = [
         _judge_once(each, index, favoured.get(each.span.start, frozenset()), known)
-        for each in statements(answer, cuts)[:MOST_STATEMENTS]
+        for each in statements(answer, cuts, titles={item.source.title for item in evidence})[:MOST_STATEMENTS]
     ]
     given = _Numbers(numbers or {})
     citations = tuple(_citation(each, place, index, given) for each in judged for place in each.cited)

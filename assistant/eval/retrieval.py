@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import tempfile
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -83,7 +83,7 @@ def chinese(folder: Path, index: Path | None, embedder: str | None) -> tuple[int
 
 
 def _measure(suite: Suite, folder: Path, index: Path | None, embedder: str | None) -> tuple[int, dict[str, float]]:
-    searched = asyncio.run(search_suite(suite, folder, index, chosen_embedder(embedder), FETCHED))
+    searched = search_suite(suite, folder, index, chosen_embedder(embedder), FETCHED)
     return len(searched), _figures(searched)
 
 
@@ -95,31 +95,32 @@ def chosen_embedder(name: str | None) -> Embedder | None:
     return make_embedder(settings)
 
 
-async def search_suite(
+def search_suite(
     suite: Suite, folder: Path, index: Path | None, embedder: Embedder | None, limit: int
 ) -> list[Searched]:
     """Every question of the suite searched as its turn would be; the index stays in the folder `index`, if given.
 
-    Earlier turns are played: what they would have cited is handed to the search as a conversation does it.
+    Earlier turns are played: what they would have cited is handed to the search as a conversation does it. Raises BadInput
+    for files that are missing or not in the form of the suites.
     """
-    items = _checked(read_items(folder, suite.questions), suite.questions, QUESTION)
-    async with _filled(suite, folder, index, embedder) as store:
-        talk = _Talk(HybridRetriever(store.index, embedder), limit)
-        return [await _searched(talk, item, suite) for item in items]
-
-
-@asynccontextmanager
-async def _filled(suite: Suite, folder: Path, index: Path | None, embedder: Embedder | None) -> AsyncIterator[Store]:
+    questions = _checked(read_items(folder, suite.questions), suite.questions, QUESTION)
     corpora = suite.corpora(folder)
+    documents = [item for name in corpora for item in _checked(read_items(folder, name), name, DOCUMENT)]
     with tempfile.TemporaryDirectory() if index is None else nullcontext(str(index)) as place:
         url = f"sqlite+aiosqlite:///{Path(place) / f'{corpora[0]}.db'}"
-        await migrate(url)
-        async with Store(url) as store:
-            for corpus in corpora:
-                await _fill(store, _checked(read_items(folder, corpus), corpus, DOCUMENT))
-            if embedder is not None:
-                await embed_all(store.documents, embedder)
-            yield store
+        return asyncio.run(_search_suite(suite, questions, documents, url, embedder, limit))
+
+
+async def _search_suite(
+    suite: Suite, questions: Sequence[Item], documents: Sequence[Item], url: str, embedder: Embedder | None, limit: int
+) -> list[Searched]:
+    await migrate(url)
+    async with Store(url) as store:
+        await _fill(store, documents)
+        if embedder is not None:
+            await embed_all(store.documents, embedder)
+        talk = _Talk(HybridRetriever(store.index, embedder), limit)
+        return [await _searched(talk, item, suite) for item in questions]
 
 
 def _checked(items: Sequence[Item], name: str, fields: Sequence[str]) -> Sequence[Item]:

@@ -222,9 +222,8 @@ def parse(data: bytes, name: str, *, limits: Limits | None = None, caption: str 
     media_type = sniff(data, name, limits)
     try:
         read = READERS[media_type](data, limits)
-        if media_type in _PICTURES:
-            read.pieces[0] = replace(read.pieces[0], text=caption or stem_title(name))
-        pieces = captioned(read.pieces, limits, chinese=_is_chinese(read.pieces))
+        named = _named(read.pieces, caption or stem_title(name)) if media_type in _PICTURES else read.pieces
+        pieces = captioned(named, limits, chinese=_is_chinese(named))
         text, blocks = assemble(pieces, limits)
     except BadDocument:
         raise
@@ -236,6 +235,11 @@ def parse(data: bytes, name: str, *, limits: Limits | None = None, caption: str 
     embedded = replace(read.embedded, title=None)
     images = illustrations(pieces, blocks, text)
     return Parsed(title, text, blocks, media_type, language(text[:100_000]), read.front, embedded, images)
+
+
+def _named(pieces: list[Piece], caption: str) -> list[Piece]:
+    """The pieces of a picture file with what it shows."""
+    return [replace(piece, text=caption) if piece.kind is Kind.IMAGE else piece for piece in pieces]
 
 
 def _is_chinese(pieces: list[Piece]) -> bool:

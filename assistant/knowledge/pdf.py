@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 import pypdfium2
@@ -17,6 +18,7 @@ from assistant.knowledge.dates import parse_date
 from assistant.knowledge.documents import Limits, Piece, refuse
 from assistant.knowledge.metadata import Properties
 from assistant.knowledge.pdf_layout import Line, Page, to_pieces
+from assistant.knowledge.pdf_pictures import Looker, Seen, draw
 
 _PASSWORD: Final = raw.FPDF_ERR_PASSWORD
 _BLANK: Final = frozenset({9, 32, 160})
@@ -33,7 +35,7 @@ def parse_pdf(data: bytes, limits: Limits) -> tuple[list[Piece], Properties]:
     try:
         if len(document) > limits.pages:
             raise refuse("too_large", f"more than {limits.pages} pages")
-        pages = list(_pages(document, limits))
+        pages = _illustrated(document, list(_pages(document, limits)), limits)
         said = document.get_metadata_dict()
     except pypdfium2.PdfiumError as error:
         raise refuse("corrupt", f"PDF: {error}") from error
@@ -57,15 +59,22 @@ def _properties(said: dict[str, str]) -> Properties:
     return Properties(title=kept.get("Title"), owner=kept.get("Author"), date=stamp)
 
 
-def _pages(document: Any, limits: Limits) -> Iterator[Page]:
+def _illustrated(document: Any, pages: list[tuple[Page, list[Seen]]], limits: Limits) -> list[Page]:
+    figures = draw(document, {page.number - 1: seen for page, seen in pages if seen}, limits)
+    return [replace(page, figures=figures.get(page.number - 1, ())) for page, _ in pages]
+
+
+def _pages(document: Any, limits: Limits) -> Iterator[tuple[Page, list[Seen]]]:
+    """The lines of each page, and the images that were seen on it."""
     total = 0
+    looker = Looker(limits)
     for number in range(len(document)):
         page = document[number]
         text = page.get_textpage()
         total += text.count_chars()
         if total > limits.characters:
             raise refuse("too_large", f"more than {limits.characters} characters of text")
-        yield Page(number + 1, page.get_height(), tuple(_lines(text)))
+        yield Page(number + 1, page.get_height(), tuple(_lines(text))), looker.look(page)
         text.close()
         page.close()
 

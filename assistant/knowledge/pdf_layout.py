@@ -13,6 +13,7 @@ from typing import Final
 
 from assistant.core.text import CJK
 from assistant.knowledge.documents import Kind, Piece, fold, row
+from assistant.knowledge.pdf_figures import Figure, piece_of, woven
 from assistant.knowledge.plain import bullet, columns, unwrap
 
 
@@ -37,11 +38,12 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page: its number from 1, its height in points, its lines in reading order."""
+    """A page: its number from 1, its height in points, its lines in reading order, its figures."""
 
     number: int
     height: float
     lines: tuple[Line, ...]
+    figures: tuple[Figure, ...] = ()
 
 
 _EDGE: Final = 3
@@ -57,21 +59,28 @@ _SENTENCE_END: Final = re.compile(r"[.!?。！？…:：;；][\"'”’」』）
 
 
 def to_pieces(pages: Sequence[Page]) -> list[Piece]:
-    """The pieces of all pages. Of a header or footer that repeats only its first appearance stays; page numbers go."""
+    """The pieces of all pages. Of a header or footer that repeats only its first appearance stays; page numbers go.
+
+    Figures stand between pieces: without them the others are the same.
+    """
     repeated = _repeated(pages)
     seen: set[str] = set()
     body = _body_size(pages)
     levels = _heading_levels(pages, body)
     bold_tells = _bold_share(pages) < 0.3
     pieces: list[Piece] = []
+    images: list[tuple[int, Piece]] = []
     for page in pages:
         lines = _without_running(page, repeated, seen, many=len(pages) > 1)
-        found = _page_pieces(lines, page.number, levels, bold_tells)
+        found, starts = _page_pieces(lines, page.number, levels, bold_tells)
         if pieces and found and _continues(pieces[-1], found[0]):
             pieces[-1] = replace(pieces[-1], text=_over_the_page(pieces[-1].text, found[0].text))
-            found = found[1:]
+            found, starts = found[1:], starts[1:]
+        for figure in page.figures:
+            place, image = piece_of(figure, lines, page.number)
+            images.append((len(pieces) + sum(start < place for start in starts), image))
         pieces += found
-    return pieces
+    return woven(pieces, images)
 
 
 def _edges(page: Page) -> list[Line]:
@@ -139,8 +148,12 @@ def _heading_level(line: Line, levels: dict[float, int], bold: bool) -> int:
     return min(6, len(levels) + 1) if line.bold and bold and short else 0
 
 
-def _page_pieces(lines: Sequence[Line], page: int, levels: dict[float, int], bold_tells: bool) -> list[Piece]:
+def _page_pieces(
+    lines: Sequence[Line], page: int, levels: dict[float, int], bold_tells: bool
+) -> tuple[list[Piece], list[int]]:
+    """The pieces of a page, and for each the line it begins with."""
     pieces: list[Piece] = []
+    starts: list[int] = []
     before: Line | None = None
     margin = _margins(lines)
     for place, line in enumerate(lines):
@@ -158,8 +171,9 @@ def _page_pieces(lines: Sequence[Line], page: int, levels: dict[float, int], bol
             pieces[-1] = replace(pieces[-1], text=pieces[-1].text + glue + line.text)
         else:
             pieces.append(Piece(Kind.PARAGRAPH, line.text, page=page))
+        starts += [place] * (len(pieces) - len(starts))
         before = line
-    return [replace(piece, text=unwrap(piece.text)) for piece in pieces]
+    return [replace(piece, text=unwrap(piece.text)) for piece in pieces], starts
 
 
 def _add_heading(pieces: list[Piece], before: Line | None, line: Line, page: int, level: int) -> None:

@@ -6,6 +6,8 @@ import asyncio
 import contextlib
 import os
 import sys
+from dataclasses import replace
+from pathlib import PurePosixPath
 from types import TracebackType
 from typing import Final, Self
 
@@ -17,6 +19,7 @@ from assistant.knowledge.worker import Job, decode_answer, encode_job, frame
 _MODULE: Final = "assistant.knowledge.worker"
 _ANSWER_BYTES: Final = 1 << 30
 _START_SECONDS: Final = 120.0
+_ILLUSTRATED: Final = (".pdf", ".docx", ".docm", ".dotx", ".pptx", ".pptm", ".ppsx")
 
 
 class ReaderPool:
@@ -48,10 +51,22 @@ class ReaderPool:
     async def read(self, job: Job, data: bytes) -> DocumentDraft:
         """The draft of a document. Raises BadDocument; reason too_slow when the time was not enough.
 
-        A document over `limits.bytes` is refused before it is sent anywhere.
+        A document over `limits.bytes` is refused before it is sent anywhere. One that its pictures may have made too
+        much is read once more without them.
         """
         if len(data) > job.limits.bytes:
             raise BadDocument(f"more than {job.limits.bytes} bytes", reason="too_large")
+        try:
+            answer = await self._answer(job, data)
+        except BadDocument:
+            if not job.limits.images or PurePosixPath(job.uri).suffix.lower() not in _ILLUSTRATED:
+                raise
+            job = replace(job, limits=replace(job.limits, images=0))
+            answer = await self._answer(job, data)
+        return await asyncio.to_thread(_draft, answer, job, data)
+
+    async def _answer(self, job: Job, data: bytes) -> bytes:
+        """What a reader answers. Raises BadDocument when it takes too long or dies; it is replaced then."""
         reader = await self._free.get()
         sound: _Reader | None = None
         try:
@@ -67,7 +82,7 @@ class ReaderPool:
             if sound is None and reader is not None:
                 self._readers.discard(reader)
                 await reader.end()
-        return await asyncio.to_thread(_draft, answer, job, data)
+        return answer
 
     async def _started(self) -> _Reader:
         """A new process, ready: the time it takes to import is not the document's."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -13,15 +14,19 @@ from sqlalchemy import delete, func, insert, select, text, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from assistant.codec import storable
+from assistant.core.access import Caller
+from assistant.core.messages import Image
 from assistant.core.text import clean_for_display
 from assistant.errors import BadInput, NotFound
 from assistant.interfaces import ChunkDraft, DocumentDraft, StoredChunk, Vectors
 from assistant.store.engine import Database
+from assistant.store.images import check_images, image_rows, read_images, same_images
 from assistant.store.tables import (
     chunks,
     document_access,
     document_versions,
     documents,
+    images,
     index_changes,
     vectors,
 )
@@ -55,15 +60,16 @@ class SqlDocumentStore:
     async def put(self, tenant: str, collection: str, draft: DocumentDraft, *, fingerprint: str) -> int:
         """Store the draft as the current version and return its number; older versions stay, their chunks leave.
 
-        Same text and other metadata: the metadata is updated and the number stays. One transaction. Raises BadInput for
-        text that cannot be stored, spans outside the text and an empty set of access groups.
+        Same text and images and other metadata: the metadata is updated and the number stays. One transaction. Raises
+        BadInput for text that cannot be stored, spans outside the text and an empty set of access groups.
         """
         _check(draft, tenant, collection, fingerprint)
+        pictures = await asyncio.to_thread(image_rows, draft.images)
         now = self._clock()
         id_ = document_id(tenant, collection, draft.uri)
         async with self._database.write() as connection:
             await insert_or_ignore(connection, documents, [_new_row(id_, tenant, collection, draft, now)])
-            number = await _put_version(connection, id_, draft, now)
+            number = await _put_version(connection, id_, draft, pictures, now)
             await connection.execute(delete(document_access).where(document_access.c.document == id_))
             groups = [{"document": id_, "group_name": group} for group in sorted(draft.access)]
             await connection.execute(insert(document_access), groups)
@@ -100,6 +106,11 @@ class SqlDocumentStore:
         if found is None:
             raise NotFound("no such version")
         return str(found)
+
+    async def images(self, caller: Caller, document: str, number: int, ids: Sequence[str]) -> dict[str, Image]:
+        """The images of a version by id, those that are there; none when the caller may not read the document now."""
+        async with self._database.read() as connection:
+            return await read_images(connection, caller, document, number, ids)
 
     async def chunks_without_vectors(self, embedder: str, limit: int) -> list[StoredChunk]:
         """Chunks that still lack a vector of this embedder, oldest first."""
@@ -147,6 +158,7 @@ def _check(draft: DocumentDraft, tenant: str, collection: str, fingerprint: str)
         storable(chunk.section)
         if chunk.span.end > len(draft.text):
             raise BadInput("a chunk lies outside the text", reason="span")
+    check_images(draft)
 
 
 def _metadata(draft: DocumentDraft) -> dict[str, Any]:
@@ -168,8 +180,10 @@ def _new_row(id_: str, tenant: str, collection: str, draft: DocumentDraft, now: 
     return key | _metadata(draft) | {"current_version": 0, "fingerprint": "", "created_at": now, "updated_at": now}
 
 
-async def _put_version(connection: AsyncConnection, id_: str, draft: DocumentDraft, now: datetime) -> int:
-    """The number of the version with this text: the current one, or a new one."""
+async def _put_version(
+    connection: AsyncConnection, id_: str, draft: DocumentDraft, pictures: Sequence[dict[str, Any]], now: datetime
+) -> int:
+    """The number of the version with this text and these images: the current one, or a new one."""
     query = select(documents.c.current_version).where(documents.c.id == id_).with_for_update()
     current = int(await connection.scalar(query) or 0)
     same = select(func.count()).where(
@@ -177,11 +191,14 @@ async def _put_version(connection: AsyncConnection, id_: str, draft: DocumentDra
         document_versions.c.number == current,
         document_versions.c.text == draft.text,
     )
-    if await connection.scalar(same):
+    if await connection.scalar(same) and await same_images(connection, id_, current, pictures):
         return current
     row = {"document": id_, "number": current + 1, "sha256": draft.sha256, "text": draft.text}
     row |= {"title": draft.title, "date": draft.date, "created_at": now}
     await connection.execute(insert(document_versions), [row])
+    if pictures:
+        place = {"document": id_, "version": current + 1}
+        await connection.execute(insert(images), [place | picture for picture in pictures])
     return current + 1
 
 

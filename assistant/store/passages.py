@@ -9,9 +9,10 @@ from sqlalchemy import ColumnElement, Row, and_, or_, select, text
 from sqlalchemy.sql.expression import func
 
 from assistant.core.access import Caller
-from assistant.core.evidence import Authority, Passage, Place, SourceVersion, evidence_id
+from assistant.core.evidence import Authority, ImageRef, Passage, Place, SourceVersion, evidence_id
 from assistant.core.text import Span, without_unstorable
 from assistant.store.engine import Database
+from assistant.store.images import read_image_refs
 from assistant.store.rights import read_access, readable, rights
 from assistant.store.tables import chunks, document_versions, documents
 from assistant.store.types import token
@@ -37,7 +38,8 @@ async def read_passages(database: Database, ids: Sequence[int], caller: Caller) 
     async with database.read() as connection:
         rows = (await connection.execute(query, rights(dialect, caller, None))).all()
         access = await read_access(connection, {row.id for row in rows})
-    return {row.chunk: _passage(row, access[row.id]) for row in rows}
+        images = await read_image_refs(connection, [row.chunk for row in rows])
+    return {row.chunk: _passage(row, access[row.id], images[row.chunk]) for row in rows}
 
 
 async def read_chunks_at(
@@ -111,7 +113,7 @@ _PASSAGES: Final = (
 )
 
 
-def _passage(row: Row[*tuple[Any, ...]], access: frozenset[str]) -> Passage:
+def _passage(row: Row[*tuple[Any, ...]], access: frozenset[str], images: tuple[ImageRef, ...]) -> Passage:
     source = SourceVersion(
         document=row.id,
         number=row.version,
@@ -126,4 +128,4 @@ def _passage(row: Row[*tuple[Any, ...]], access: frozenset[str]) -> Passage:
         access=access,
     )
     span = Span(row.span_start, row.span_end)
-    return Passage(evidence_id(source, span), row.exact, source, span, row.section, row.page)
+    return Passage(evidence_id(source, span), row.exact, source, span, row.section, row.page, images=images)

@@ -11,13 +11,14 @@ from assistant.codec import adapter, encode, storable
 from assistant.core.citations import Citation, CitationStatus, CitedSource, SentenceVerdict, Verdict
 from assistant.core.conflicts import Claim, Conflict, ConflictKind, Resolution
 from assistant.core.events import CitationsAdded, ConflictsFound, TurnPlanned, UsageReported
-from assistant.core.evidence import Authority, Evidence, SourceVersion
+from assistant.core.evidence import Authority, Evidence, ImageRef, SourceVersion
 from assistant.core.text import Span
 from assistant.core.turn import TurnMessage
 
 AnyRow = Row[*tuple[Any, ...]]
 
 _CLAIMS: Final = adapter(tuple[Claim, ...])
+_IMAGES: Final = adapter(tuple[ImageRef, ...])
 _SENTENCES: Final = adapter(tuple[SentenceVerdict, ...])
 _CONFLICTS: Final = adapter(ConflictsFound)
 _PLAN: Final = adapter(TurnPlanned)
@@ -63,6 +64,7 @@ def evidence_row(turn: str, position: int, evidence: Evidence, *, n: int | None,
         "conflicts": list(evidence.conflicts),
         "preferred": evidence.preferred,
         "flags": list(evidence.flags),
+        "images": _IMAGES.dump_python(evidence.images, mode="json") if evidence.images else None,
     }
 
 
@@ -81,7 +83,13 @@ def evidence_of_row(row: AnyRow, exact: str) -> Evidence:
         conflicts=tuple(row.conflicts),
         preferred=row.preferred,
         flags=tuple(row.flags),
+        images=images_of_row(row),
     )
+
+
+def images_of_row(row: AnyRow) -> tuple[ImageRef, ...]:
+    """The images of an evidence row."""
+    return () if row.images is None else _IMAGES.validate_python(row.images)
 
 
 def source_of_row(row: AnyRow) -> SourceVersion:

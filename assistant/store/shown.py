@@ -16,7 +16,7 @@ from assistant.core.evidence import Evidence, Passage
 from assistant.core.text import Span
 from assistant.errors import NotFound
 from assistant.store.rights import read_access
-from assistant.store.rows import AnyRow, conflict_of_row, evidence_of_row, source_of_row
+from assistant.store.rows import AnyRow, conflict_of_row, evidence_of_row, images_of_row, source_of_row
 from assistant.store.tables import conflicts, document_versions, documents, evidence
 
 _HIGHEST: Final = 2**31 - 1  # of an integer column
@@ -104,8 +104,17 @@ async def read_past_passage(connection: AsyncConnection, caller: Caller, turn: s
         access = (await read_access(connection, [row.document]))[row.document]
     if (document is not None and document.tenant != caller.tenant) or not caller.may_read(access):
         raise NotFound("no such citation")
-    span = Span(row.span_start, row.span_end)
-    return Passage(row.evidence_id, row.quoted, source_of_row(row), span, row.section, row.page, row.score), state
+    passage = Passage(
+        id=row.evidence_id,
+        text=row.quoted,
+        source=source_of_row(row),
+        span=Span(row.span_start, row.span_end),
+        section=row.section,
+        page=row.page,
+        score=row.score,
+        images=images_of_row(row),
+    )
+    return passage, state
 
 
 def _state(row: AnyRow, document: AnyRow | None) -> str:

@@ -11,8 +11,10 @@ from sqlalchemy import (
     Date,
     Double,
     ForeignKey,
+    ForeignKeyConstraint,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     Table,
     Text,
@@ -157,6 +159,8 @@ evidence: Final = Table(
     Column("conflicts", Json, nullable=False),
     Column("preferred", Boolean),
     Column("flags", Json, nullable=False),
+    # NULL when there is none, as in all rows of before images were kept.
+    Column("images", Json),
     Index(None, "document", "version"),
 )
 
@@ -291,6 +295,24 @@ document_versions: Final = Table(
     Column("title", Text, nullable=False),
     Column("date", Date),
     Column("created_at", Instant, nullable=False),
+)
+
+# The images of every version that is kept; `position` is their order, `sha256` is of the content.
+images: Final = Table(
+    "images",
+    metadata,
+    Column("document", Text, primary_key=True),
+    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("sha256", Text, nullable=False),
+    Column("media_type", Text, nullable=False),
+    Column("caption", Text, nullable=False),
+    Column("span_start", Integer, nullable=False),
+    Column("span_end", Integer, nullable=False),
+    Column("page", Integer),
+    Column("region", Json),
+    Column("content", LargeBinary, nullable=False),
+    ForeignKeyConstraint(["document", "version"], ["document_versions.document", "document_versions.number"]),
 )
 
 # Only the current versions of live documents have chunks: what is not here cannot be found.

@@ -54,7 +54,7 @@ def test_a_page_of_html_named_as_text() -> None:
         (b"<p style='display:none'>x</p>", "x.html", "empty"),
         (b"plain words", "x.pdf", "corrupt"),
         (b"plain words", "x.docx", "corrupt"),
-        (b"\x89PNG\r\n\x1a\n....", "x.md", "unsupported"),
+        (b"\x89PNG\r\n\x1a\n....", "x.md", "corrupt"),
         (b"words", "x.exe", "unsupported"),
         (archive({"a.txt": "x"}), "x.zip", "unsupported"),
         (archive({"a.txt": "x"}), "x.docx", "unsupported"),

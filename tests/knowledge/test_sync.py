@@ -174,7 +174,7 @@ async def test_bad_files_are_reported_and_keep_what_was_stored(folder: Path, sto
         ("leave.md", "empty"),
         ("locked.pdf", "encrypted"),
         ("pay/pay.md", "bad_metadata"),
-        ("photo.png", "unsupported"),
+        ("photo.png", "corrupt"),
     ]
     assert sorted(store.drafts) == ["leave.md", "pay/pay.md"]
     assert report.deleted == 0

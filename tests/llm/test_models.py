@@ -24,8 +24,8 @@ async def collect(model: ScriptedModel) -> tuple[str, ModelFinish]:
     ("kind", "name", "made"),
     [
         ("extractive", "", ExtractiveModel),
-        ("openai", "m", OpenAICompatibleModel),
-        ("litellm", "anthropic/m", LiteLLMModel),
+        ("openai", "gpt-4o", OpenAICompatibleModel),
+        ("litellm", "openai/gpt-4o", LiteLLMModel),
         ("scripted", "", ScriptedModel),
     ],
 )

@@ -46,7 +46,9 @@ export const DOCUMENTS = {
     authority: 'high',
     page: 3,
     before: 'Unused leave does not disappear at the end of the year. ',
-    exact: 'Up to 5 unused days may be carried over and must be taken by 31 March.',
+    exact: '[Image: Figure 1: Up to 5 unused days may be carried over and must be taken by 31 March.]',
+    image: 'figure-1',
+    region: [0.1, 0.62, 0.9, 0.95],
     after: ' A request is not needed.',
     state: 'unchanged',
   },
@@ -85,7 +87,7 @@ const evidence = (id, n, score, more = {}) => {
 };
 
 const cite = (answer, n, id, sentence, verdict = 'supported') => {
-  const { title, uri, section, version, date, authority, exact, page = null } = DOCUMENTS[id];
+  const { title, uri, section, version, date, authority, exact, page = null, image = null, region = null } = DOCUMENTS[id];
   const source = {
     document: id,
     version,
@@ -99,6 +101,8 @@ const cite = (answer, n, id, sentence, verdict = 'supported') => {
     page,
     date,
     authority,
+    image,
+    region,
   };
   return {
     n,
@@ -132,7 +136,62 @@ const travel = `根据《差旅费管理办法》，**住宿费标准如下：**
 
 报销须在返回后三天内完成。`;
 
+const structured = JSON.stringify(
+  { days: 25, sources: ['Full-time employees receive 25 days of annual leave.', '全职员工每年有25天年假。'] },
+  null,
+  1,
+);
+
+const each = `**Annual leave policy**
+
+Full-time employees receive 25 days of annual leave.
+
+**Staff handbook**
+
+- 22 days of annual leave.
+- Talk to your manager first.`;
+
 const SCENES = [
+  {
+    match: /json/i,
+    answer: structured,
+    structured: true,
+    language: 'en',
+    mode: 'verified',
+    reason: 'You chose this mode.',
+    code: 'requested',
+    standalone: 'Annual leave as JSON',
+    steps: [
+      { done: 1, total: 3, text: 'Full-time employees receive **25 days**. They also get free lunch.' },
+      { done: 2, total: 3, text: 'Full-time employees receive **25 days**. There is lunch.' },
+      { done: 3, total: 3, text: 'There is lunch.' },
+    ],
+    evidence: [evidence('leave', 1, 0.94)],
+    citations: [cite(structured, 1, 'leave', 'Full-time employees receive 25 days of annual leave.')],
+    unsupported: [],
+    conflicts: [],
+  },
+  {
+    match: /each/i,
+    answer: each,
+    language: 'en',
+    mode: 'accumulate',
+    reason: 'An answer per source is asked; each piece is answered on its own.',
+    code: 'each_source',
+    standalone: 'What does each document say on annual leave?',
+    steps: [
+      { done: 1, total: 3, text: '<img src=x onerror=alert(1)> 22 days of annual leave.' },
+      { done: 2, total: 3, failed: 'model_unavailable' },
+      { done: 3, total: 3, text: 'Full-time employees receive 25 days of annual leave.\n'.repeat(60) },
+    ],
+    evidence: [evidence('leave', 1, 0.94), evidence('handbook', 2, 0.81)],
+    citations: [
+      cite(each, 1, 'leave', 'Full-time employees receive 25 days of annual leave.'),
+      cite(each, 2, 'handbook', '- 22 days of annual leave.'),
+    ],
+    unsupported: [],
+    conflicts: [],
+  },
   {
     match: /[\u4e00-\u9fff]/,
     answer: travel,
@@ -217,6 +276,20 @@ const SCENES = [
   },
 ];
 
+/** The model calls behind every scene. */
+export const CALLS = ['rewrite', 'refine', 'answer'].map((purpose, i) => ({
+  purpose,
+  model: 'made-up-model',
+  messages: [
+    { role: 'system', text: 'Answer from the evidence only.', images: [] },
+    { role: 'user', text: `<evidence id="1">${DOCUMENTS.leave.exact}</evidence>\nHow many days?`, images: i ? [{}] : [] },
+  ],
+  text: i === 1 ? '' : 'Full-time employees receive 25 days.',
+  ended: i === 1 ? 'model_unavailable' : 'stop',
+  usage: { calls: 1, tokens_in: 812, tokens_out: 40, tokens_cached: 0, cost: 0.0007 },
+  ms: 640,
+}));
+
 const sceneOf = (question) => SCENES.find((scene) => scene.match.test(question));
 
 /** The events of a turn as [type, d, wait in ms] in order. */
@@ -233,6 +306,7 @@ export function* eventsOf(turn, clientId, question, model) {
       reason_code: scene.code,
       language: scene.language,
       searched: [scene.standalone],
+      structured: scene.structured ?? false,
       budget: {
         window: 8192,
         system: 268,
@@ -243,6 +317,7 @@ export function* eventsOf(turn, clientId, question, model) {
         margin: 410,
         dropped: [
           { kind: 'history', ref: 'turn 2', tokens: 640, reason: 'no_room' },
+          { kind: 'history', ref: 'notes', tokens: 120, reason: 'shortened' },
           { kind: 'evidence', ref: 'Holiday calendar 2019', tokens: 388, reason: 'no_room' },
         ],
       },
@@ -250,7 +325,7 @@ export function* eventsOf(turn, clientId, question, model) {
     },
     200,
   ];
-  yield ['turn.progress', { stage: 'read', done: 2, total: 3 }, 250];
+  for (const step of scene.steps ?? [{ done: 2, total: 3 }]) yield ['turn.progress', { stage: 'read', ...step }, 700];
   yield ['answer.start', { model, prompt: 'p1' }, 100];
   const { answer } = scene;
   let off = 0;

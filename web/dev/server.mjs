@@ -9,19 +9,25 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 
-import { DOCUMENTS, eventsOf } from './scenes.mjs';
+import { CALLS, DOCUMENTS, eventsOf } from './scenes.mjs';
 
 const PORT = Number(process.env.PORT ?? 5180);
 const MODEL = process.env.MODEL ?? 'extractive';
 const ROOT = fileURLToPath(new URL('../../assistant/web/', import.meta.url));
 const CSP =
-  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; " +
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' blob: data:; base-uri 'none'; " +
   "form-action 'none'; frame-ancestors 'self'; require-trusted-types-for 'script'; trusted-types lit-html";
 const TYPES = {
   html: 'text/html; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
 };
+
+/** An image of one teal pixel. */
+const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNgSIj+DwACdwGfwGSTKAAAAABJRU5ErkJggg==',
+  'base64',
+);
 
 /** Another page with loud styles of its own and the launcher, at /portal.html. */
 const PORTAL = `<!doctype html><meta charset="utf-8"><title>Portal</title>
@@ -146,9 +152,10 @@ function api(path) {
         })),
     };
   }
-  const [, id, turn, n] = /^\/api\/sessions\/([^/]+)(?:\/turns\/([^/]+)\/citations\/(\d+))?$/.exec(path) ?? [];
+  const [, id, turn, n] = /^\/api\/sessions\/([^/]+)(?:\/turns\/([^/]+)\/citations\/(\d+)|\/turns\/[^/]+\/calls)?$/.exec(path) ?? [];
   const s = sessions.get(id);
   if (!s) return null;
+  if (!turn && path.endsWith('/calls')) return { calls: CALLS };
   if (!turn) return { session_id: id, epoch: EPOCH, as_of_seq: s.log.length, turns: fold(s.log) };
   const cited = s.log
     .find((f) => f.turn === turn && f.type === 'citations')
@@ -158,6 +165,10 @@ function api(path) {
 
 const server = createServer(async (request, response) => {
   const path = new URL(request.url, 'http://x').pathname;
+  if (/^\/api\/.*\/images\//.test(path)) {
+    response.writeHead(200, { 'Content-Type': 'image/png' });
+    return response.end(PIXEL);
+  }
   if (path.startsWith('/api/')) {
     const body = api(path);
     response.writeHead(body ? 200 : 404, { 'Content-Type': 'application/json' });

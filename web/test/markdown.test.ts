@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import { safeTarget } from '../src/links';
 import { decodeEntities } from '../src/markdown';
-import { draw, words } from './dom';
+import { cite, doubt, draw, span, words } from './dom';
 
 const ALLOWED: Record<string, string[]> = {
   p: ['class'],
@@ -211,5 +211,35 @@ describe('ordinary markdown', () => {
       expect(words(root)).toBe(text.replaceAll('*', ''));
     }
     expect(words(draw('2 ** 3 ** 4'))).toBe('2 ** 3 ** 4');
+  });
+});
+
+describe('answers per source', () => {
+  const ANSWER =
+    '**Leave_policy (2024) [v2] · C#**\n\n- 25 days\n- 5 carried over\n\n**差旅费管理办法（2024年版）。**\n\n' +
+    '| 城市 | 元 |\n|--|--|\n| 一线 | 600 |\n\n**👩‍🚀 <b>Tools</b>**\n\nNothing **bold** here.\n\n**Not a title**';
+  const titles = (root: Element): string[] => [...root.querySelectorAll('h5')].map((title) => words(title));
+  const TITLES = ['Leave_policy (2024) [v2] · C#', '差旅费管理办法（2024年版）。', '👩‍🚀 <b>Tools</b>'];
+
+  it('have headings that a screen reader finds, and bold words elsewhere stay bold words', () => {
+    const root = draw(ANSWER);
+    expect(titles(root)).toEqual(TITLES);
+    expect(root.querySelectorAll('ul li')).toHaveLength(2);
+    expect(root.querySelectorAll('td')).toHaveLength(2);
+    expect([...root.querySelectorAll('p strong')].map((one) => one.textContent)).toEqual(['bold', 'Not a title']);
+    check(root);
+  });
+
+  it('have the same headings with citations in and around them', () => {
+    const cited = [cite(1, span(ANSWER, '25 days')), cite(2, span(ANSWER, '**差旅费管理办法（2024年版）。**'))];
+    const root = draw(ANSWER, cited, [doubt(span(ANSWER, 'Nothing **bold** here.'))]);
+    expect([...root.querySelectorAll('button')].map((one) => one.textContent)).toEqual(['[1]', '[2]']);
+    for (const button of root.querySelectorAll('button')) button.remove();
+    expect(titles(root)).toEqual(TITLES);
+  });
+
+  it('that are one bold line are no heading', () => {
+    for (const text of ['**25 days**', '**25 days**\n\n', '**a** b\n\nc', '**a** **b**\n\nc'])
+      expect(draw(text).querySelector('h5')).toBeNull();
   });
 });

@@ -1,20 +1,35 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { decode, type DurableFrame, type Frame, type TurnMessage } from '../src/protocol';
+import { decode, type DurableFrame, type Frame, type TurnMessage, type TurnProgress } from '../src/protocol';
 import { codePoints, EMPTY, forget, reduce, restore, send, type ChatState } from '../src/reducer';
 import { sha256 } from '../src/sha256';
+import { spokenCount, stepOf } from '../src/steps';
 import { digest, frame, numbered, ready, SID, turnEvents } from './transcript';
 
 const play = (frames: readonly Frame[], state: ChatState = EMPTY): ChatState => frames.reduce(reduce, state);
 
 const unicode = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
 
+const steps = fc.array(
+  fc.record({
+    stage: fc.constantFrom('read', 'search', 'select'),
+    done: fc.option(fc.nat(9)),
+    total: fc.option(fc.nat(9)),
+    text: fc.option(unicode),
+    failed: fc.option(fc.constantFrom('model_unavailable', 'context_overflow')),
+  }),
+  { maxLength: 4 },
+);
+
 /** Transcripts of one to three turns, the later ones mixed into each other as two tabs would. */
 const transcripts = fc
-  .array(fc.record({ question: unicode, chunks: fc.array(unicode, { maxLength: 8 }) }), { minLength: 1, maxLength: 3 })
+  .array(fc.record({ question: unicode, chunks: fc.array(unicode, { maxLength: 8 }), steps }), {
+    minLength: 1,
+    maxLength: 3,
+  })
   .chain((turns) => {
-    const each = turns.map((turn, i) => turnEvents(`t${i}`, turn.question, turn.chunks));
+    const each = turns.map((turn, i) => turnEvents(`t${i}`, turn.question, turn.chunks, 'completed', turn.steps));
     const order = each.flatMap((events, i) => events.map(() => i));
     return fc.shuffledSubarray(order, { minLength: order.length }).map((mixed) => {
       const queues = each.map((events) => [...events]);
@@ -109,7 +124,7 @@ describe('a transcript', () => {
       fc.property(transcripts, fc.nat(), (frames, pick) => {
         const cut = pick % (frames.length + 1);
         const before = play(frames.slice(0, cut));
-        const turns = before.turns.map(({ turn, length: _l, progress: _p, changes: _c, ...message }) => ({
+        const turns = before.turns.map(({ turn, length: _l, progress: _p, steps: _s, changes: _c, ...message }) => ({
           turn,
           message: message as TurnMessage,
         }));
@@ -117,11 +132,59 @@ describe('a transcript', () => {
         const copy = JSON.parse(JSON.stringify(whole)) as typeof whole;
         const state = play(frames.slice(Math.max(0, cut - 3)), restore(EMPTY, copy));
         const end = play(frames);
-        expect(state.turns.map(({ progress: _p, ...turn }) => turn)).toEqual(
-          end.turns.map(({ progress: _p, ...turn }) => turn),
+        expect(state.turns.map(({ progress: _p, steps: _s, ...turn }) => turn)).toEqual(
+          end.turns.map(({ progress: _p, steps: _s, ...turn }) => turn),
         );
       }),
     );
+  });
+});
+
+describe('steps', () => {
+  const failed = { stage: 'read', done: 2, total: 3, text: null, failed: 'model_unavailable' };
+  const drafted = { stage: 'read', done: 1, total: 3, text: '<img src=x onerror=alert(1)> 👩‍🚀 مرحبا', failed: null };
+  const frames = numbered(turnEvents('t1', 'q', ['a'], 'completed', [drafted, failed]));
+
+  it('are kept in their order, a stage alone is none, and they stay when the answer is finished', () => {
+    expect(play(frames).turns[0]!.steps).toEqual([drafted, failed]);
+    expect(play(frames.slice(0, 3)).turns[0]!.progress).toEqual(drafted);
+    expect(play(frames).turns[0]!.progress).toBeNull();
+  });
+
+  it('that were seen stay when the snapshot comes, which does not tell them', () => {
+    const before = play(frames.slice(0, 4));
+    const { steps: _s, progress: _p, changes: _c, length: _l, ...message } = play(frames).turns[0]!;
+    const snapshot = { session_id: SID, epoch: 'e2', as_of_seq: frames.length, turns: [{ turn: 't1', message }] };
+    expect(restore(before, snapshot).turns[0]!.steps).toEqual([drafted, failed]);
+    expect(restore(EMPTY, snapshot).turns[0]!.steps).toEqual([]);
+  });
+
+  it('are read from any form: fields of another type are absent, unknown ones are passed by', () => {
+    const odd = (d: object): unknown => stepOf(d as TurnProgress);
+    expect(odd({ stage: 'search', done: null, total: null })).toBeNull();
+    expect(odd({ stage: 'search' })).toBeNull();
+    expect(odd({ stage: 'read', done: '1', total: 3, text: 7, failed: {} })).toBeNull();
+    expect(odd({ stage: 'read', done: 1, total: 3, sparkle: 1 })).toEqual({ ...drafted, text: null });
+    expect(odd({ stage: 'read', done: 1, total: NaN, text: 't' })).toEqual({ ...drafted, done: null, total: null, text: 't' });
+    const long = 'x'.repeat(100_000);
+    expect(odd({ stage: 'read', text: long })).toMatchObject({ text: long });
+  });
+
+  it('are said aloud by quarters, or each where there are few', () => {
+    const said = (total: number): (number | null)[] =>
+      Array.from({ length: total }, (_, i) => spokenCount({ done: i + 1, total }));
+    expect(said(3)).toEqual([1, 2, 3]);
+    expect(new Set(said(40))).toEqual(new Set([null, 10, 20, 30, 40]));
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 500 }), (total) => {
+        const counts = said(total);
+        expect(counts.at(-1)).toBe(total);
+        expect(new Set(counts).size).toBeLessThanOrEqual(5);
+        for (const [i, count] of counts.entries()) expect(count ?? 0).toBeLessThanOrEqual(i + 1);
+      }),
+    );
+    expect(spokenCount({ done: 1, total: 0 })).toBeNull();
+    expect(spokenCount({ done: null, total: null })).toBeNull();
   });
 });
 

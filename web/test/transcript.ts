@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 
-import type { Durable, DurableFrame, Frame, SessionReady } from '../src/protocol';
+import type { Durable, DurableFrame, Frame, SessionReady, TurnProgress } from '../src/protocol';
 
 export const SID = 's1';
 
@@ -28,12 +28,13 @@ type Event = { [T in keyof Durable]: [T, Durable[T], string] }[keyof Durable];
 export const numbered = (events: Event[]): DurableFrame[] =>
   events.map(([type, d, turn], i) => frame(type, d, { seq: i + 1, turn }) as DurableFrame);
 
-/** The events of one whole turn whose answer comes in these chunks. */
+/** The events of one whole turn with these steps, whose answer comes in these chunks. */
 export function turnEvents(
   turn: string,
   question: string,
   chunks: string[],
   status: 'completed' | 'cancelled' = 'completed',
+  steps: TurnProgress[] = [],
 ): Event[] {
   const text = chunks.join('');
   let off = 0;
@@ -45,8 +46,7 @@ export function turnEvents(
   return [
     ['turn.accepted', { turn, client_id: `c-${turn}`, text: question, by: 'u1' }, turn],
     ['turn.progress', { stage: 'search', done: null, total: null }, turn],
-    ['turn.progress', { stage: 'read', done: 1, total: 3, text: `draft of ${question}`, failed: null }, turn],
-    ['turn.progress', { stage: 'read', done: 2, total: 3, text: null, failed: 'model_unavailable' }, turn],
+    ...steps.map((step): Event => ['turn.progress', step, turn]),
     ['answer.start', { model: 'm', prompt: 'p' }, turn],
     ...deltas,
     ['answer.done', { length: off, sha256: digest(text), finish: status === 'completed' ? 'stop' : 'cancelled' }, turn],

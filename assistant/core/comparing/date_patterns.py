@@ -60,11 +60,11 @@ _PATTERNS: Final = tuple(
         ),
         (
             "quarter",
-            rf"(?:{_ALONE}{_FISCAL}\s?['’]?(?P<fy>(?:19|20)?\d\d)(?![A-Za-z0-9])|(?P<hfy>(?:20)?\d\d)\s?财年)(?:\s?[-,]?\s?(?:(?P<q>Q[1-4])(?![A-Za-z0-9])|第?(?P<hq>[一二三四1-4])季度))?",
+            rf"\b(?P<nth>[Ff]irst|[Ss]econd|[Tt]hird|[Ff]ourth)\s+(?:(?P<part>quarter|half)\s+of\s+(?P<fy>{_FISCAL}\s?)?['’]?(?P<y>(?:20)\d\d|(?<=FY)\d\d)(?![A-Za-z0-9])|(?P<part2>quarter)\b)",
         ),
         (
             "quarter",
-            rf"\b(?P<nth>[Ff]irst|[Ss]econd|[Tt]hird|[Ff]ourth)\s+(?:(?P<part>quarter|half)\s+of\s+(?P<fy>{_FISCAL}\s?)?['’]?(?P<y>(?:20)\d\d|(?<=FY)\d\d)(?![A-Za-z0-9])|(?P<part2>quarter)\b)",
+            rf"(?:{_ALONE}{_FISCAL}\s?['’]?(?P<fy>(?:19|20)?\d\d)(?![A-Za-z0-9])|(?P<hfy>(?:20)?\d\d)\s?财年)(?:\s?[-,]?\s?(?:(?P<q>Q[1-4])(?![A-Za-z0-9])|第?(?P<hq>[一二三四1-4])季度))?",
         ),
         ("quarter", rf"{_ALONE}(?P<q>[QH][1-4])(?![A-Za-z0-9])|第?(?P<hq>[一二三四1-4])季度|(?P<hh>[上下])半年"),
         ("digit", r"(?<![\d-])(?P<y>(?:19|20)\d\d)-(?P<m>0[1-9]|1[0-2])(?![\d-])"),

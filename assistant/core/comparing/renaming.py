@@ -50,7 +50,7 @@ def one_thing(left: str, right: str, texts: Iterable[str]) -> bool:
 
 
 def _names(written: str, name: str) -> bool:
-    return written in name or name in written
+    return bool(written) and (written in name or name in written)
 
 
 @lru_cache(maxsize=1024)

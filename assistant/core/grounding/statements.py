@@ -8,7 +8,7 @@ to passage 2, ...") are scaffold: they are blanked, never moved, so that offsets
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -65,14 +65,37 @@ class Statement:
     claim: str
 
 
-def statements(text: str, sentences: Sequence[Span]) -> list[Statement]:
-    """Those of the sentences of a text that state something evidence could carry, in order."""
+def statements(text: str, sentences: Sequence[Span], *, titles: Collection[str] = ()) -> list[Statement]:
+    """Those of the sentences of a text that state something evidence could carry, in order.
+
+    A bold line of nothing but titles of sources is a heading.
+    """
     found: list[Statement] = []
+    known = {_folded(title) for title in titles}
+    headings = [span for span in _bold_lines(text) if _names_only(text[span.start : span.end], known)] if known else []
     for at, span in enumerate(sentences):
+        if any(span.overlaps(heading) for heading in headings):
+            continue
         said = None if _is_table_head(text, sentences, at) else _claimed(text[span.start : span.end])
         if said is not None:
             found.append(Statement(span, said))
     return found
+
+
+_BOLD_LINE: Final = re.compile(r"^\*\*[^*\n]+\*\*$", re.MULTILINE)
+_MARKS: Final = re.compile(r"[\W_]+")
+
+
+def _bold_lines(text: str) -> list[Span]:
+    return [Span(*found.span()) for found in _BOLD_LINE.finditer(text)]
+
+
+def _names_only(line: str, titles: Collection[str]) -> bool:
+    return all(_folded(part) in titles for part in line.split(" · "))
+
+
+def _folded(title: str) -> str:
+    return _MARKS.sub(" ", title).strip().lower()
 
 
 def _is_table_head(text: str, sentences: Sequence[Span], at: int) -> bool:

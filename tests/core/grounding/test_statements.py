@@ -102,3 +102,12 @@ def test_claims_keep_their_offsets(text: str) -> None:
         said = text[each.span.start : each.span.end]
         assert len(each.claim) == len(said)
         assert all(mine in (" ", theirs) for mine, theirs in zip(each.claim, said, strict=True))
+
+
+def test_a_bold_line_of_titles_is_a_heading_however_long() -> None:
+    title = "v. 2. The complete and unabridged guide to hammers, saws, drills and other tools"
+    text = f"**{title} · Leave**\n\nHammers are kept in May."
+    assert [each.claim.strip() for each in statements(text, sentences(text), titles=[title, "Leave"])] == [
+        "Hammers are kept in May."
+    ]
+    assert len(statements(text, sentences(text), titles=["Leave"])) > 1
