@@ -113,12 +113,22 @@ def ask(
     as_json: Annotated[bool, typer.Option("--json", help="Print the events, one JSON object a line.")] = False,
     plan: Annotated[bool, typer.Option("--plan", help="Show how the context window was divided.")] = False,
     session: Annotated[str | None, typer.Option(help="Go on with this session.")] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Show the steps, and every model call with its prompt.")
+    ] = False,
 ) -> None:
     """Ask one question in the terminal."""
     settings = _settings()
     status = asyncio.run(
         ask_here(
-            settings, question, mode=mode, collections=collection, as_json=as_json, show_plan=plan, session=session
+            settings,
+            question,
+            mode=mode,
+            collections=collection,
+            as_json=as_json,
+            show_plan=plan,
+            session=session,
+            verbose=verbose,
         )
     )
     raise typer.Exit(0 if status == "completed" else 1)

@@ -165,7 +165,7 @@ async def answer_events(
     form = _schema(schema)
     watch, trace = Stopwatch(time.monotonic), Trace(structured=form is not None)
     trace.calls = [] if calls is None else calls
-    chosen: ChatModel = model or await asyncio.to_thread(ExtractiveModel)
+    chosen = await asyncio.to_thread(ExtractiveModel) if model is None else model
     answering = Answering(
         main=Route(chosen, sees=bool(images)),
         prompts=prompts,

@@ -99,7 +99,8 @@ def planning(count: int, characters: int, window: int) -> tuple[str, str, dict[s
     whole, evidence = partial(plan, passages, count, window), [admit(passage) for passage in passages]
     few, packing = partial(plan, passages, LIMIT, window), partial(pack_only, evidence, window)
     default, same = f"assistant, {LIMIT} pieces (default)", "assistant, only pack and render"
-    rivals: dict[str, Work] = {OURS: whole, WARM: whole, default: few, same: packing, **llama_index(passages, window)}
+    ours: dict[str, Work] = {OURS: whole, WARM: whole, default: few, f"{default}, warm": few, same: packing}
+    rivals = {**ours, **llama_index(passages, window)}
     return f"plan a turn: {count} passages of {characters} characters, window {window}", PEER, rivals
 
 
@@ -141,12 +142,12 @@ def alignment(count: int) -> tuple[str, str, dict[str, Work]]:
 def measure(rivals: Mapping[str, Work], repeats: int) -> dict[str, dict[str, float]]:
     """Medians in milliseconds. Rivals take turns, so that a busy moment of the machine hits all; the first turn is not counted.
 
-    Every cache of the assistant's core is emptied before each run, except before WARM, which follows the same work.
+    Every cache of the assistant's core is emptied before each run, except before a warm one, which follows the same work.
     """
     samples: dict[str, list[tuple[float, float]]] = {name: [] for name in rivals}
     for _ in range(repeats + 1):
         for name, work in rivals.items():
-            for cached in () if name == WARM else caches():
+            for cached in () if name.endswith("warm") else caches():
                 cached.cache_clear()
             gc.collect()
             wall, cpu = perf_counter(), process_time()

@@ -16,6 +16,7 @@ from assistant.app import assemble, new_id
 from assistant.codec import encode
 from assistant.config import Settings
 from assistant.core.access import EVERYONE, Caller
+from assistant.core.calls import ModelCall
 from assistant.core.citations import Citation
 from assistant.core.events import (
     AnswerDelta,
@@ -24,8 +25,11 @@ from assistant.core.events import (
     ConflictsFound,
     TurnFinished,
     TurnPlanned,
+    TurnProgress,
 )
+from assistant.errors import BadSetting
 from assistant.interfaces import NumberedEvent
+from assistant.store.migrations import current_and_head
 from assistant.transport.doors import read_mode
 
 console = Console(highlight=False, soft_wrap=True)
@@ -46,8 +50,12 @@ async def ask_here(
     as_json: bool = False,
     show_plan: bool = False,
     session: str | None = None,
+    verbose: bool = False,
 ) -> str:
     """Ask and print; the status of the turn. Raises what a socket would be refused with."""
+    current, head = await current_and_head(settings.database.url)
+    if current != head:
+        raise BadSetting("the database is not up to date; run `assistant migrate`", setting="database.url")
     async with assemble(settings) as parts:
         caller = terminal_caller(settings)
         opened = await parts.store.conversations.open(caller, session)
@@ -64,13 +72,16 @@ async def ask_here(
             async for numbered in events:
                 if numbered.turn != begun.turn:
                     continue
-                _print_json(numbered) if as_json else _print(numbered.event, show_plan)
+                _print_json(numbered) if as_json else _print(numbered.event, show_plan, verbose)
                 if isinstance(numbered.event, TurnFinished):
                     status = numbered.event.status
                     break
         if not as_json:
             console.print(f"\n[dim]session {opened.id}[/dim]")
         await parts.live.wait(begun.turn)
+        if verbose and not as_json:
+            _print_calls(await parts.store.conversations.calls_of(caller, opened.id, begun.turn))
+        await parts.live.settle()
         return status
 
 
@@ -80,8 +91,10 @@ def _print_json(numbered: NumberedEvent) -> None:
     sys.stdout.flush()
 
 
-def _print(event: Any, show_plan: bool) -> None:
+def _print(event: Any, show_plan: bool, verbose: bool) -> None:
     match event:
+        case TurnProgress() if verbose:
+            _print_step(event)
         case TurnPlanned():
             _print_plan(event, show_plan)
         case AnswerDelta():
@@ -119,6 +132,24 @@ def _print_plan(plan: TurnPlanned, in_full: bool) -> None:
     console.print(shown)
     for dropped in budget.dropped:
         console.print(f"[dim]{dropped.reason}: {dropped.kind} {dropped.ref} ({dropped.tokens} tokens)[/dim]")
+
+
+def _print_step(step: TurnProgress) -> None:
+    """A step as it ends: how many of how many, and why it failed."""
+    count = f" {step.done}/{step.total}" if step.done is not None else ""
+    console.print(f"\n[dim]{step.stage}{count}{f' failed: {step.failed}' if step.failed else ''}[/dim]")
+
+
+def _print_calls(calls: Sequence[ModelCall]) -> None:
+    """How the answer was made: every call with its prompt and its text."""
+    for number, call in enumerate(calls, start=1):
+        spent = f"{call.usage.tokens_in} tokens in, {call.usage.tokens_out} out, {call.ms} ms"
+        console.rule(f"call {number} of {len(calls)}: {call.purpose}, {escape(call.model)}, {call.ended}, {spent}")
+        for message in call.messages:
+            console.print(f"[bold]{message.role.value}[/bold]")
+            console.print(message.text, markup=False)
+        console.print("[bold]reply[/bold]")
+        console.print(call.text, markup=False)
 
 
 def _print_citations(found: CitationsAdded) -> None:

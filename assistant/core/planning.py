@@ -126,10 +126,10 @@ def _pictured(question: str, marked: Sequence[Evidence]) -> bool:
 
 
 def _ordered(request: TurnRequest, kind: QuestionKind, shown: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """The evidence in the order of the prompt: as prepared, as the steps of a procedure stand, or by attention."""
+    """The evidence in the order of the prompt: as prepared, by attention, or, for steps and lists, as it stands in its documents."""
     if request.prepared:
         return tuple(shown)
-    return order_by_attention(shown, keep_order=kind is QuestionKind.PROCEDURE)
+    return order_by_attention(shown, keep_order=kind in (QuestionKind.PROCEDURE, QuestionKind.PER_SOURCE))
 
 
 def _by_value(request: TurnRequest, marked: Sequence[Evidence]) -> Sequence[Evidence]:

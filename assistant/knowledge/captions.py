@@ -17,7 +17,9 @@ _CAPTION_EN: Final = re.compile(
     r"(?i:fig(?:ure|\.)?|table|tab\.|chart|diagram|exhibit|illustration|plate|scheme|photo|map|screenshot)"
     rf"\s?{_NUMBER}(?:\s*$|\s*[.:|–—]|\s+-\s|\s+[^a-z\s]|\))"
 )
-_BODY_ZH: Final = r"(?:所示|显示|顯示|中|是|为|為|表明|说明|說明|展示|给出|給出|可以|可见|可見|描述|列出|和|与|與|及|、|，|,|的)"
+_BODY_ZH: Final = (
+    r"(?:所示|显示|顯示|中|是|为|為|表明|说明|說明|展示|给出|給出|可以|可见|可見|描述|列出|和|与|與|及|、|，|,|的)"
+)
 _CAPTION_ZH: Final = re.compile(
     r"(?:附?[图圖表]表?|图片|圖片|照片|示意[图圖])\s*"
     rf"(?:[A-Z]?\d{{1,4}}(?:[.．\-–—]\d{{1,4}}){{0,3}}|[一二三四五六七八九十]{{1,3}})\s*(?!{_BODY_ZH})(?=$|[^\d])"

@@ -136,8 +136,9 @@ _BY_NAME: Final = {
     **dict.fromkeys((".tsv", ".tab"), _TSV),
     ".eml": _MAIL,
 }
-_BINARY_NAMES: Final = frozenset(str.split(".pdf .docx .docm .dotx .pptx .pptm .ppsx .xlsx .xlsm .xlsb .xls .ods .png .jpg .jpeg .gif .webp .tif .tiff .bmp"))
-SUFFIXES: Final = frozenset(_BY_NAME) | _BINARY_NAMES
+_BINARY_NAMES: Final = frozenset(str.split(".pdf .docx .docm .dotx .pptx .pptm .ppsx .xlsx .xlsm .xlsb .xls .ods"))
+_PICTURE_NAMES: Final = frozenset(str.split(".png .jpg .jpeg .gif .webp .tif .tiff .bmp"))
+SUFFIXES: Final = frozenset(_BY_NAME) | _BINARY_NAMES | _PICTURE_NAMES
 """The file name endings that can be read, lower case; empty for names without one."""
 
 _ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")
@@ -168,7 +169,7 @@ def sniff(data: bytes, name: str, limits: Limits | None = None) -> str:
         return kind
     if data.startswith(_PACKED):
         raise refuse("unsupported", "archives, sounds and programs are not read")
-    if suffix in _BINARY_NAMES:
+    if suffix in _BINARY_NAMES | _PICTURE_NAMES:
         raise refuse("corrupt" if data.strip(b"\0") else "empty", f"not what {suffix} promises")
     if suffix not in _BY_NAME:
         raise refuse("unsupported", f"no parser for {suffix[:20]}")

@@ -97,27 +97,45 @@ def _continues(above: Box, below: Box) -> bool:
     return same and -_TOUCHING <= above[1] - below[3] <= _TOUCHING
 
 
-def piece_of(figure: Figure, lines: Sequence[Lined], page: int) -> tuple[int, Piece]:
-    """The image of a figure, and the line before which it stands: at its caption, else where it is on the page."""
-    start = _caption_start(figure.box, lines)
-    if start is None:
-        return _reading_place(figure.box, lines), Piece(
-            Kind.IMAGE, written(figure.alternative), page=page, picture=figure.picture
-        )
+def placed(figures: Sequence[Figure], lines: Sequence[Lined], page: int) -> list[tuple[int, Piece]]:
+    """The images of a page, each with the line before which it stands: at its caption, else where it is on the page.
+
+    A caption belongs to one figure, or to several side by side.
+    """
+    captions = [place for place, line in enumerate(lines) if is_caption(line.text)]
+    owners: dict[int, Box] = {}
+    found = []
+    for figure in figures:
+        start = _caption_start(figure.box, lines, [n for n in captions if _may_own(figure.box, owners.get(n))])
+        if start is None:
+            place, text = _reading_place(figure.box, lines), written(figure.alternative)
+        else:
+            owners.setdefault(start, figure.box)
+            place, text = _at_caption(figure.box, lines, start)
+        found.append((place, Piece(Kind.IMAGE, text, page=page, picture=figure.picture)))
+    return found
+
+
+def _may_own(box: Box, owner: Box | None) -> bool:
+    return owner is None or (box[1] < owner[3] and owner[1] < box[3])
+
+
+def _at_caption(box: Box, lines: Sequence[Lined], start: int) -> tuple[int, str]:
+    """Before a caption that stands below, behind one that stands above; and its text."""
     stop = _caption_stop(lines, start)
     text = fold("\n".join(line.text for line in lines[start:stop]))[:LONGEST_CAPTION]
-    above = lines[start].bottom >= (figure.box[1] + figure.box[3]) / 2
-    return (stop if above else start), Piece(Kind.IMAGE, text, page=page, picture=figure.picture)
+    above = lines[start].bottom >= (box[1] + box[3]) / 2
+    return (stop if above else start), text
 
 
-def _caption_start(box: Box, lines: Sequence[Lined]) -> int | None:
-    """The nearest line below or above the box that begins a caption."""
-    gaps = [
-        (gap, place)
-        for place, line in enumerate(lines)
-        if line.left < box[2] and line.right > box[0]
-        if (gap := min(abs(box[1] - line.top), abs(line.bottom - box[3]))) <= _NEAR and is_caption(line.text)
-    ]
+def _caption_start(box: Box, lines: Sequence[Lined], captions: Sequence[int]) -> int | None:
+    """The nearest of these captions below or above the box."""
+    gaps = []
+    for place in captions:
+        line = lines[place]
+        gap = min(abs(box[1] - line.top), abs(line.bottom - box[3]))
+        if gap <= _NEAR and line.left < box[2] and line.right > box[0]:
+            gaps.append((gap, place))
     return min(gaps)[1] if gaps else None
 
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from assistant.core.text import CJK
 from assistant.knowledge.documents import Kind, Piece, fold, row
-from assistant.knowledge.pdf_figures import Figure, piece_of, woven
+from assistant.knowledge.pdf_figures import Figure, placed, woven
 from assistant.knowledge.plain import bullet, columns, unwrap
 
 
@@ -76,8 +76,7 @@ def to_pieces(pages: Sequence[Page]) -> list[Piece]:
         if pieces and found and _continues(pieces[-1], found[0]):
             pieces[-1] = replace(pieces[-1], text=_over_the_page(pieces[-1].text, found[0].text))
             found, starts = found[1:], starts[1:]
-        for figure in page.figures:
-            place, image = piece_of(figure, lines, page.number)
+        for place, image in placed(page.figures, lines, page.number):
             images.append((len(pieces) + sum(start < place for start in starts), image))
         pieces += found
     return woven(pieces, images)

@@ -30,6 +30,7 @@ _LOSSY: Final = frozenset({"JPEG", "MPO", "WEBP"})
 _NARROW: Final = 20
 _LARGE_PNG: Final = MEBIBYTE
 _QUALITY: Final = 85
+_MOST_COLOURS: Final = 16_384
 _FLAT: Final = 3
 _WHITE: Final = "white"
 _WORK: Final = 600_000_000
@@ -134,14 +135,15 @@ def _eight_bits(image: Image.Image) -> Image.Image:
 def _is_blank(image: Image.Image) -> bool:
     extrema = image.getextrema()
     bands = extrema if isinstance(extrema[0], tuple) else (extrema,)
-    return all(high - low <= _FLAT for low, high in bands)  # type: ignore[misc]
+    return all(high - low <= _FLAT for low, high in bands)
 
 
 def encode(image: Image.Image, *, lossless: bool, region: Region | None = None) -> Picture:
-    """The picture as it is kept: PNG when asked for and small enough, else JPEG."""
+    """The picture as it is kept: PNG when asked for, drawn in few colours and small enough, else JPEG."""
     clean = Image.new(image.mode, image.size)
     clean.paste(image)
-    if lossless and len(content := _saved(clean, "PNG")) <= _LARGE_PNG:
+    drawn = lossless and clean.getcolors(_MOST_COLOURS) is not None
+    if drawn and len(content := _saved(clean, "PNG")) <= _LARGE_PNG:
         return Picture(content, "image/png", region)
     return Picture(_saved(clean, "JPEG"), "image/jpeg", region)
 

@@ -22,11 +22,12 @@ import orjson
 from assistant.core.text import index_terms
 from assistant.errors import BadDocument, NotFound
 from assistant.interfaces import DocumentDraft, DocumentStore
+from assistant.knowledge import ocr
 from assistant.knowledge.chunking import ChunkSize
 from assistant.knowledge.documents import Limits
 from assistant.knowledge.folders import Found, Scan, Sidecars, Skipped, scan_file, scan_folder
 from assistant.knowledge.metadata import Properties
-from assistant.knowledge.parsers import PARSER_VERSION
+from assistant.knowledge.parsers import PARSER_VERSION, picture_type
 from assistant.knowledge.pool import ReaderPool
 from assistant.knowledge.reading import Sources
 from assistant.knowledge.worker import Job
@@ -186,7 +187,7 @@ def fingerprint_of(data: bytes, sources: Sources, size: ChunkSize) -> str:
     """A hash of everything that decides what a document becomes, except the time of the file.
 
     The time is left out, because a fresh checkout touches every file. The words of a probe stand for the code that
-    makes index terms.
+    makes index terms. Pictures are read again when a program that reads their text was installed.
     """
     parts = {
         "bytes": hashlib.sha256(data).hexdigest(),
@@ -195,6 +196,7 @@ def fingerprint_of(data: bytes, sources: Sources, size: ChunkSize) -> str:
         "size": asdict(size),
         "parser": PARSER_VERSION,
         "terms": index_terms(_PROBE),
+        "ocr": picture_type(data, ".bmp") is not None and ocr.is_installed(),
     }
     return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS, default=sorted)).hexdigest()
 

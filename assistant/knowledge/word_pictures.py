@@ -35,6 +35,7 @@ class WordPictures:
         self._gallery = Gallery(limits)
         self._text_of = text_of
         self._is_caption_style = is_caption_style
+        self._owners: dict[Any, Any] = {}
         self._furniture = self._repeated(document) if limits.images else frozenset()
 
     def _repeated(self, document: Any) -> frozenset[int]:
@@ -64,11 +65,18 @@ class WordPictures:
                 yield Piece(Kind.IMAGE, caption or written(_alternative(node)), picture=picture)
 
     def _caption(self, paragraph: Any) -> str:
-        """The caption in the paragraph itself, below it or above it."""
-        near = [one for one in (paragraph, paragraph.getnext(), paragraph.getprevious()) if one is not None]
-        texts = [(one, fold(self._text_of(one))) for one in near if one.tag == qn("w:p")]
-        styled = (text for one, text in texts if text and self._is_caption_style(one))
-        return next(styled, "") or next((text for _, text in texts if is_caption(text)), "")
+        """The caption in the paragraph itself, above it or below it; each belongs to one paragraph with pictures.
+
+        Where captions stand below, the one above has an owner already: so what is free above comes first.
+        """
+        near = [one for one in (paragraph, paragraph.getprevious(), paragraph.getnext()) if one is not None]
+        for one in near:
+            text = fold(self._text_of(one)) if one.tag == qn("w:p") else ""
+            if not text or not (self._is_caption_style(one) or is_caption(text)):
+                continue
+            if self._owners.setdefault(one, paragraph) is paragraph:
+                return text
+        return ""
 
 
 def _frame(node: Any) -> Any:

@@ -67,9 +67,7 @@ def image_rows(drafts: Sequence[ImageDraft]) -> list[dict[str, Any]]:
 _SHOWN: Final = ("sha256", "caption", "span_start", "span_end", "page", "region")
 
 
-async def same_images(
-    connection: AsyncConnection, document: str, version: int, rows: Sequence[dict[str, Any]]
-) -> bool:
+async def same_images(connection: AsyncConnection, document: str, version: int, rows: Sequence[dict[str, Any]]) -> bool:
     """Whether a version has exactly these images."""
     query = (
         select(*(images.c[name] for name in _SHOWN))
@@ -80,9 +78,7 @@ async def same_images(
     return stored == [tuple(row[name] for name in _SHOWN) for row in rows]
 
 
-async def read_image_refs(
-    connection: AsyncConnection, ids: Sequence[int]
-) -> defaultdict[int, tuple[ImageRef, ...]]:
+async def read_image_refs(connection: AsyncConnection, ids: Sequence[int]) -> defaultdict[int, tuple[ImageRef, ...]]:
     """The images whose captions stand in these chunks, by chunk, in the order of the text. One query for all."""
     found: defaultdict[int, tuple[ImageRef, ...]] = defaultdict(tuple)
     if not ids:

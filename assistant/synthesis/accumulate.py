@@ -88,14 +88,13 @@ class _InOrder:
     def take(self, item: Piece | Ended) -> str:
         """Take what a call said; the text that may go out now."""
         opening = self._openings[item.index]
-        fresh = not opening.answered
         if isinstance(item, Piece):
             text = opening.feed(item.text)
         else:
             text = opening.close()
             self._end(item)
         if text:
-            self._waiting[item.index] += (self._headings[item.index] if fresh else "") + text
+            self._waiting[item.index] += text
         return "".join(self._ready())
 
     def _end(self, item: Ended) -> None:
@@ -104,13 +103,20 @@ class _InOrder:
         if item.reply.error is not None:
             self.failures.append(item.reply.error)
 
+    def _lead(self) -> str:
+        """What stands before the first words of a call: a blank line, and the heading unless it is there already."""
+        heading = self._headings[self._head]
+        if not self.begun:
+            return heading
+        return "\n\n" + (heading if heading != self._headings[self._last_spoken] else "")
+
     def _ready(self) -> Iterator[str]:
         """The text of the calls up to the first that is not at its end, a blank line between two answers."""
         while self._head < len(self._done):
             if text := self._waiting[self._head]:
                 self._waiting[self._head] = ""
-                if self.begun and self._last_spoken != self._head:
-                    yield "\n\n"
+                if self._last_spoken != self._head:
+                    yield self._lead()
                 self._last_spoken = self._head
                 yield text
             if not self._done[self._head]:

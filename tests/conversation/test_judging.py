@@ -8,7 +8,8 @@ from datetime import date
 import pytest
 
 from assistant.conversation.judging import ConflictJudge, place_of
-from assistant.core.conflicts import Resolution, judged_conflict
+from assistant.core.conflicts import Conflict, Resolution, judged_conflict
+from assistant.core.prompt import ModelRequest
 from assistant.errors import AssistantError, ModelUnavailable
 from assistant.llm.scripted import ScriptedModel
 from assistant.prompts import load_prompts
@@ -31,18 +32,18 @@ def reply(**more: object) -> str:
     return json.dumps({"conflicts": [{**found, **more}]})
 
 
-async def judged(text: str, **more: object) -> tuple[object, ...]:
+async def judged(text: str, **more: object) -> tuple[Conflict, ...]:
     judge = ConflictJudge(ScriptedModel([text], **more), load_prompts)  # type: ignore[arg-type]
     return await judge.find("May I bring my dog?", [OLD, NEW], "en", 30)
 
 
 async def test_a_quoted_contradiction_is_a_conflict_like_any_other() -> None:
+    here = place_of(OLD, "Dogs are welcome in the office.")
+    assert here is not None
     (conflict,) = await judged(f"```json\n{reply()}\n```")
-    assert conflict == judged_conflict(
-        (NEW, NEW.span), (OLD, place_of(OLD, "Dogs are welcome in the office.")), topic="dogs"
-    )  # type: ignore[arg-type]
-    assert (conflict.resolution, conflict.preferred) == (Resolution.NEWER, NEW.id)  # type: ignore[attr-defined]
-    sides = {side.evidence: side.quote for side in conflict.sides}  # type: ignore[attr-defined]
+    assert conflict == judged_conflict((NEW, NEW.span), (OLD, here), topic="dogs")
+    assert (conflict.resolution, conflict.preferred) == (Resolution.NEWER, NEW.id)
+    sides = {side.evidence: side.quote for side in conflict.sides}
     assert sides == {OLD.id: "Dogs are  welcome in\nthe office.", NEW.id: NEW.exact}
 
 
@@ -83,8 +84,8 @@ async def test_a_single_piece_is_not_judged() -> None:
 async def test_a_turn_marks_what_the_judge_finds(store: Store) -> None:
     await fill(store)
 
-    def find(request: object) -> str:
-        shown = {item.text: item for item in request.evidence}  # type: ignore[attr-defined]
+    def find(request: ModelRequest) -> str:
+        shown = {item.text: item for item in request.evidence}
         one, other = shown["Sick leave is unlimited."], shown["Your supervisor approves travel."]
         pair = {
             "a": one.id,

@@ -7,7 +7,9 @@ import pytest
 import pytest_asyncio
 from blockbuster import blockbuster_ctx
 
+from assistant.core.access import Caller
 from assistant.core.evidence import Authority
+from assistant.core.messages import Image
 from assistant.errors import BadDocument, NotFound
 from assistant.interfaces import DocumentDraft, StoredChunk, Vectors
 from assistant.knowledge import sync
@@ -42,6 +44,9 @@ class MemoryStore:
 
     async def version_text(self, document: str, number: int) -> str:
         return self.drafts[document].text
+
+    async def images(self, caller: Caller, document: str, number: int, ids: Sequence[str]) -> dict[str, Image]:
+        return {}
 
     async def chunks_without_vectors(self, embedder: str, limit: int) -> list[StoredChunk]:
         return []

@@ -133,6 +133,7 @@ describe('the chat', () => {
       },
     );
     const bodies: Record<string, unknown> = {
+      '/api/sessions/s1/turns/t1/calls': { calls: [{ purpose: 'summary', text: 'Both agree.', ended: 'stop' }] },
       '/api/config': { model: 'extractive', title: 'Desk', examples: ['Example?'], collections: [], languages: ['en'] },
       '/api/sessions': {
         sessions: [
@@ -201,6 +202,22 @@ describe('the chat', () => {
     expect(turn.querySelector('.answer')!.getAttribute('aria-busy')).toBe('false');
     expect(live.textContent).toContain('Yes, it is.');
     expect(localStorage.getItem('assistant:https://desk.example:session')).toBe('s1');
+  });
+
+  it('asks for the model calls of a turn when somebody opens how it was made, not before', async () => {
+    const chat = await open();
+    const asked = vi.spyOn(globalThis, 'fetch');
+    const step = { stage: 'read', done: 1, total: 2, text: 'Part one.', failed: null };
+    socket!.say(...numbered(turnEvents('t1', 'q', ['a'], 'completed', [step])));
+    await drawn(chat);
+    const paths = (): string[] => asked.mock.calls.map(([url]) => new URL(url as string).pathname);
+    expect(paths()).not.toContain('/api/sessions/s1/turns/t1/calls');
+    const details = root(chat).querySelector('assistant-turn')!.shadowRoot!.querySelector<HTMLDetailsElement>('.made')!;
+    details.open = true;
+    details.dispatchEvent(new Event('toggle'));
+    await vi.waitFor(() => expect(paths()).toContain('/api/sessions/s1/turns/t1/calls'));
+    await drawn(chat);
+    expect(details.querySelector('assistant-making')!.shadowRoot!.textContent).toContain('Combine partial answers');
   });
 
   it('stops the running turn by its id', async () => {

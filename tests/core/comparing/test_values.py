@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from datetime import date
 
 import pytest
@@ -228,13 +227,10 @@ def test_any_text_can_be_asked_for_names(text: str, one: str, other: str) -> Non
 @pytest.mark.parametrize(
     "text", ["A " * 4000 + "renamed", "A was renamed " * 2000, "北" * 6000 + "更名为", "(AB" * 3000, "a a half " * 3000]
 )
-def test_hostile_text_costs_little(text: str) -> None:
-    started = time.process_time()
-    one_thing("Atlas", "Orion", [text])
-    quantities(text)
-    frequencies(text)
-    moments(text, date(2024, 5, 15))
-    assert time.process_time() - started < 2
+def test_hostile_text_is_read_to_its_end(text: str) -> None:
+    assert not one_thing("Atlas", "Orion", [text])
+    spans = [found.span for found in (*quantities(text), *frequencies(text), *moments(text, date(2024, 5, 15)))]
+    assert all(0 <= span.start < span.end <= len(text) for span in spans)
 
 
 def test_words_of_a_bound_are_no_words_of_the_statement() -> None:

@@ -131,7 +131,7 @@ export class AssistantMaking extends LitElement {
       secondsText(locale, call.ms),
     ].filter(Boolean);
     return html`<span>${wordsFor(w.purposes, call.purpose) ?? call.purpose}</span> ${this.ending(call)}
-      <span class="facts">${facts.map((fact) => html`<span>${fact}</span>`)}</span>`;
+      <span class="facts">${facts.map((fact) => html`<span>${fact}</span> `)}</span>`;
   }
 
   private ending({ ended }: ModelCall): TemplateResult | typeof nothing {
