@@ -161,7 +161,7 @@ async def answer_events(
 
     Closing the generator stops the model. Model calls are added to `calls` as they end.
     """
-    asked = _asked(mode)
+    asked = await asyncio.to_thread(_asked, mode)  # the first look at what is registered reads files
     form = _schema(schema)
     watch, trace = Stopwatch(time.monotonic), Trace(structured=form is not None)
     trace.calls = [] if calls is None else calls

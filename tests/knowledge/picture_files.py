@@ -187,7 +187,7 @@ def pdf_with(pages: Sequence[Sequence[OnPage]], *, rotate: int = 0) -> bytes:
         tags = [(place, part.said) for place, part in enumerate(parts) if part.said]
         kids.append((content, names, tags))
     tree = len(file.objects) + len(kids) + 1
-    numbers = []
+    numbers: list[int] = []
     for content, names, tags in kids:
         resources = f"/Resources<</Font<</F1 {font} 0 R>>/XObject<<{names}>>>>"
         page = f"/MediaBox[0 0 600 800]/Rotate {rotate}/StructParents {len(numbers)}"

@@ -254,6 +254,20 @@ describe('the turn', () => {
   });
 });
 
+describe('a conflict', () => {
+  it.each([
+    ['statement', true],
+    ['number', false],
+  ])('of kind %s says whether a model found it', async (kind, found) => {
+    const item = { topic: 'Leave', kind, sides: [], resolution: 'unresolved', note: '', followed: 'silent' } as const;
+    const element = new AssistantTurn();
+    Object.assign(element, { turn: state({ conflicts: { items: [item] } }), locale: 'en', loads: loads() });
+    document.body.append(element);
+    await settled(element);
+    expect(words(element.shadowRoot!.querySelector('.conflict')!).includes('Found by a language model')).toBe(found);
+  });
+});
+
 describe('the plan', () => {
   it('knows reasons and modes by name, shows others as they are, and names the notes of older turns', async () => {
     const dropped = [{ kind: 'history', ref: 'notes', tokens: 5, reason: 'in_groups' }];

@@ -100,7 +100,8 @@ export class AssistantMaking extends LitElement {
 
   private failure({ failed }: Step): TemplateResult | typeof nothing {
     if (failed === null) return nothing;
-    return html`<span class="bad">${this.w.stepFailed}</span> <span class="muted">${errorText(this.words, failed)}</span>`;
+    const why = errorText(this.words, failed);
+    return html`<span class="bad">${this.w.stepFailed}</span> <span class="muted">${why}</span>`;
   }
 
   // ---- calls ----------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-/** One question and its answer: text with citations, what has no support, conflicts, sources, feedback, how it was made. */
+/** One question and its answer: text with citations, doubts, conflicts, sources, feedback, how it was made. */
 
 import {
   html,

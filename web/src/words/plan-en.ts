@@ -32,7 +32,11 @@ export const planEn = {
   } as Record<string, string>,
   dropped: 'Left out',
   droppedKinds: { evidence: 'Evidence', history: 'History', question: 'Question' } as Record<string, string>,
-  droppedReasons: { shortened: 'shortened', no_room: 'no room', in_groups: 'read in several steps' } as Record<string, string>,
+  droppedReasons: {
+    shortened: 'shortened',
+    no_room: 'no room',
+    in_groups: 'read in several steps',
+  } as Record<string, string>,
   notes: 'notes of older turns',
   reasons: {
     requested: 'You chose this method.',
@@ -41,10 +45,12 @@ export const planEn = {
     nothing_found: 'Nothing was found that could answer this.',
     images: 'There are images among the evidence, and the model can see them.',
     each_source: 'An answer from each source is asked, so each passage is answered on its own.',
-    each_source_grouped: 'An answer from each source is asked; there are too many passages for a call each, so they are grouped.',
+    each_source_grouped:
+      'An answer from each source is asked; there are too many passages for a call each, so they are grouped.',
     simple_fits: 'A simple fact is asked, and all evidence fits into one prompt.',
     fits: 'All evidence fits into one prompt.',
-    summary_of_all: 'A summary needs all of the evidence, more than one prompt holds; its parts are summarized side by side.',
+    summary_of_all:
+      'A summary needs all of the evidence, more than one prompt holds; its parts are summarized side by side.',
     needs_all: 'The question needs all of the evidence, which is more than one prompt holds.',
     ceiling: 'Reading all of the evidence would cost too much; the most relevant of it fits into one prompt.',
     lookup_trimmed: 'A fact is asked; the most relevant evidence fits into one prompt.',
@@ -76,7 +82,11 @@ export const planEn = {
     recap: 'Notes of older turns',
     conflicts: 'Compare statements',
   } as Record<string, string>,
-  roles: { system: 'Instructions', user: 'Question and evidence', assistant: 'Earlier answer' } as Record<string, string>,
+  roles: {
+    system: 'Instructions',
+    user: 'Question and evidence',
+    assistant: 'Earlier answer',
+  } as Record<string, string>,
   reply: 'Reply',
   emptyReply: 'Nothing was said.',
   ended: { length: 'length limit reached', no_answer: 'no answer', cancelled: 'stopped' } as Record<string, string>,
