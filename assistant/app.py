@@ -207,8 +207,8 @@ async def assemble(settings: Settings) -> AsyncIterator[Parts]:
             main=main,
             simple=simple,
             prompts=prompts,
-            policy=turn_policy(settings),
-            rules=custom_rules(),
+            policy=await asyncio.to_thread(turn_policy, settings),  # both look at what is registered on disk
+            rules=await asyncio.to_thread(custom_rules),
             gate=asyncio.Semaphore(settings.answers.parallel),
         )
         model = main.model
@@ -262,6 +262,7 @@ def make_doors(parts: Parts, authenticator: Authenticator) -> Doors:
         authenticator=authenticator,
         store=parts.store.conversations,
         events=parts.store.events,
+        images=parts.store.documents,
         live=parts.live,
         limiter=StartLimiter(server.starts_per_minute, time.monotonic),
         limits=Limits(running_turns=server.running_turns_per_user, starts_per_minute=server.starts_per_minute),

@@ -313,18 +313,20 @@ def _medians(taken: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return {column: round((max if column in most else median)([one[column] for one in taken]), 1) for column in COLUMNS}
 
 
-async def measure(sets: Mapping[str, Sequence[Passage]], repeats: int, slow: int, server: Serving) -> dict[str, Any]:
-    """All modes on all sets, printed as they come."""
+async def measure(
+    sets: Mapping[str, Sequence[Passage]], options: argparse.Namespace, server: Serving
+) -> dict[str, Any]:
+    """The chosen modes on all sets, printed as they come."""
     results: dict[str, Any] = {}
     model = OpenAICompatibleModel(server.url, "scripted", window=WINDOW, counter=fresh_counter())
     client = AsyncOpenAI(base_url=server.url, api_key="none", max_retries=0)
     sides = Sides(server, model, client)
     for name, held in sets.items():
-        for mode in MODES:
+        for mode in map(Mode, options.modes):
             output = planned(mode, [admit(passage) for passage in held], fresh_counter()).budget.output
             title = f"{mode.value}: {len(held)} passages, {name}, output {output}"
-            quick = await sides.compare(sides.quick(mode, held, output), 0.0, repeats, 1)
-            late = await sides.compare(sides.slow(mode, held, output), DELAY, slow, 0)
+            quick = await sides.compare(sides.quick(mode, held, output), 0.0, options.repeats, 1)
+            late = await sides.compare(sides.slow(mode, held, output), DELAY, options.slow, 0)
             results[title] = {QUICK: quick, SLOW: late}
             show(title, results[title])
     await model.aclose()
@@ -352,6 +354,7 @@ def summary(results: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, str
             "tokens": _ratio(mine["tokens"], peer["tokens"]),
             "cpu": _ratio(mine["cpu"], peer["cpu"]),
             "cpu given a plan": _ratio(alone["cpu"], peer["cpu"]),
+            "cpu after plan": _ratio(mine["cpu"] - mine["plan"], peer["cpu"]),
             "sent": _ratio(mine["sent"], peer["sent"]),
             "sent given a plan": _ratio(alone["sent"], peer["sent"]),
             "first, slow": _ratio(late["first"], late_peer["first"]),
@@ -376,13 +379,14 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=7, help="runs of each rival with a server that answers at once")
     parser.add_argument("--slow", type=int, default=2, help="runs of each rival with a server that takes 0.3 s a call")
     parser.add_argument("--characters", type=int, default=CHARACTERS, help="length of a passage")
+    parser.add_argument("--modes", nargs="+", default=[mode.value for mode in MODES], help="only these modes")
     parser.add_argument("--json", action="store_true", help="everything as JSON in the last line")
     options = parser.parse_args()
     about = {"machine": {**machine(), "openai": version("openai")}, **vars(options), "window": WINDOW}
     print(json.dumps(about))
     sets = {"both editions": disagreeing(options.characters), "one edition": agreeing(options.characters)}
     with serving() as server:
-        results = asyncio.run(measure(sets, options.repeats, options.slow, server))
+        results = asyncio.run(measure(sets, options, server))
     ratios = summary(results)
     show_summary(ratios)
     if options.json:

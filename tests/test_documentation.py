@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ def test_the_examples_of_the_library_run() -> None:
 
 
 @pytest.fixture
-def our_modes(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+def our_modes(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     (code,) = blocks("modes.md")
     module: dict[str, Any] = {}
     exec(code, module)

@@ -9,7 +9,7 @@ from datetime import date
 from enum import StrEnum
 from typing import Final
 
-from assistant.core.evidence import Authority, Evidence
+from assistant.core.evidence import Authority, Evidence, Region
 from assistant.core.grounding.alignment import Grounding, Place, ground
 from assistant.core.grounding.indexing import EvidenceIndex, index_evidence
 from assistant.core.grounding.statements import Statement, statements
@@ -36,7 +36,10 @@ class CitationStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CitedSource:
-    """The place a citation points to: `exact` is the stored text of the version at start..end (code points)."""
+    """The place a citation points to: `exact` is the stored text of the version at start..end (code points).
+
+    `image` is the id of the image whose caption stands there, `region` its part of the page; None for plain text.
+    """
 
     document: str
     version: int
@@ -50,6 +53,8 @@ class CitedSource:
     page: int | None = None
     date: date | None = None
     authority: Authority = Authority.MEDIUM
+    image: str | None = None
+    region: Region | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +262,7 @@ def _spot(place: Place, index: EvidenceIndex) -> tuple[Evidence, Span]:
 
 def _source(item: Evidence, span: Span) -> CitedSource:
     version = item.source
+    picture = next((image for image in item.images if image.span.overlaps(span)), None)
     return CitedSource(
         document=version.document,
         version=version.number,
@@ -267,9 +273,11 @@ def _source(item: Evidence, span: Span) -> CitedSource:
         start=span.start,
         end=span.end,
         exact=item.quote(span),
-        page=item.page,
+        page=picture.page if picture and picture.page else item.page,
         date=version.date,
         authority=version.authority,
+        image=picture.id if picture else None,
+        region=picture.region if picture else None,
     )
 
 

@@ -182,10 +182,8 @@ def _without_near(ranked: Sequence[Passage], near: float, distrusted: Collection
     prints = [fingerprint(passage.text) for passage in ranked]
     kept: list[_Kept] = []
     held: defaultdict[frozenset[str], _Holders] = defaultdict(lambda: defaultdict(list))
-    prefixes = _prefixes(prints, near)
-    counts = Counter(chain.from_iterable(prefixes))
-    for passage, own, whole in zip(ranked, prints, prefixes, strict=True):
-        prefix, holders = [shingle for shingle in whole if counts[shingle] > 1], held[own.numbers]
+    for passage, own, prefix in zip(ranked, prints, _prefixes(prints, near), strict=True):
+        holders = held[own.numbers]
         twin = next((at for at in _sharing(prefix, holders) if near_duplicates(kept[at].print, own, near)), None)
         if twin is None:
             twin = len(kept)

@@ -1,16 +1,18 @@
 """Shortening: fewer sentences of a piece of evidence, each still true as it stands.
 
 A sentence is taken whole or not at all. A table row says nothing without the header row, and a list item nothing without
-the line that introduces the list ("The following are covered:") and the items it is nested in, so these come with it.
+the line that introduces the list ("The following are covered:") and the items it is nested in, so these come with it. A
+heading, a question, an introducing line or a header row says nothing alone, so the next line begins with it.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import takewhile
 from typing import Final
 
 from assistant.core.evidence import Evidence
@@ -25,15 +27,18 @@ _ITEM: Final = re.compile(
 )
 _WORD: Final = re.compile(rf"[^\W{CJK}]")
 _INTRODUCES: Final = (":", "：")
+_HEADING: Final = re.compile(r"#{1,6}\s")
+_ASKS: Final = ("?", "？")
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line that is not blank: its place, the place of the line that it needs beside it (-1 for none)."""
+    """A line that is not blank: its place, the line above that it needs (-1 for none), whether it needs the one below."""
 
     span: Span
     needs: int
     row: bool
+    opens: bool
 
 
 def shorten(evidence: Evidence, keep: Iterable[Span]) -> Evidence:
@@ -63,10 +68,21 @@ def _completed(evidence: Evidence, keep: Iterable[Span]) -> Iterator[Span]:
         touched = range(
             max(0, bisect_right(starts, span.start) - 1), bisect_right(starts, max(span.start, span.end - 1))
         )
-        for place in sorted(_needed(lines, touched)):
-            line = _last_sentence(text, lines[place])
+        needed = [_last_sentence(text, lines[place]) for place in sorted(_needed(lines, touched))]
+        for line in (*needed, *_followers(text, lines, span, touched)):
             if any(shown.start <= line.start + origin and line.end + origin <= shown.end for shown in evidence.kept):
                 yield line.shift(origin)
+
+
+def _followers(text: str, lines: Sequence[_Line], part: Span, touched: Iterable[int]) -> Iterator[Span]:
+    """What stands below the lines that say nothing alone: the first sentence, after whatever lines open it."""
+    for place in touched:
+        follows = place < len(lines) and lines[place].opens and lines[place].span.end <= part.end
+        while follows and place + 1 < len(lines):
+            place += 1
+            follows = lines[place].opens
+            inner = _inside(text, lines[place].span)
+            yield lines[place].span if lines[place].row or follows or not inner else inner[0]
 
 
 def _needed(lines: Sequence[_Line], touched: Iterable[int]) -> set[int]:
@@ -81,17 +97,22 @@ def _needed(lines: Sequence[_Line], touched: Iterable[int]) -> set[int]:
 
 def _last_sentence(text: str, line: _Line) -> Span:
     """The line, or of a paragraph only the sentence that introduces the list."""
-    if line.row:
-        return line.span
-    inner = [span for span in _sentences(text) if line.span.start <= span.start and span.end <= line.span.end]
-    return inner[-1] if inner else line.span
+    inner = _inside(text, line.span)
+    return line.span if line.row or not inner else inner[-1]
+
+
+def _inside(text: str, line: Span) -> list[Span]:
+    found = _sentences(text)
+    first = bisect_left(found, line.start, key=lambda each: each.start)
+    return list(takewhile(lambda each: each.end <= line.end, found[first:]))
 
 
 def _whole(text: str, span: Span) -> Span:
     """The part widened to the borders of its sentences, of a very long one to the borders of its words."""
     found = _sentences(text)
     first = max(0, bisect_right(found, span.start, key=lambda each: each.start) - 1)
-    touched = [each for each in found[first:] if each.start < max(span.end, span.start + 1) and each.end > span.start]
+    reached = takewhile(lambda each: each.start < max(span.end, span.start + 1), found[first:])
+    touched = [each for each in reached if each.end > span.start]
     if not touched:
         return span
     start = _start(text, touched[0], span.start) if span.start > touched[0].start else span.start
@@ -126,18 +147,18 @@ def _lines(text: str) -> tuple[_Line, ...]:
     found: list[_Line] = []
     table, opened, levels = -1, -1, list[tuple[int, int]]()
     for place, match in enumerate(match for match in _LINE.finditer(text) if match.group().strip()):
-        line, item = match.group(), _ITEM.match(match.group())
+        line, item = match.group().rstrip(), _ITEM.match(match.group())
         row, needs = _ROW.match(line) is not None, -1
+        opens = line.endswith((*_INTRODUCES, *_ASKS)) or _HEADING.match(line) is not None
         if row:
-            needs, table = table, place if table < 0 else table
-        else:
-            table = -1
+            needs, opens = table, table < 0
+        table = -1 if not row else place if table < 0 else table
         if item:
             indent = len(item.group(1).expandtabs(4))
             levels = [(depth, at) for depth, at in levels if depth < indent]
             needs = levels[-1][1] if levels else opened
             levels.append((indent, place))
         elif not row and not (levels and line[:1].isspace()):
-            opened, levels = place if line.rstrip().endswith(_INTRODUCES) else -1, []
-        found.append(_Line(Span(match.start(), match.end()), needs, row))
+            opened, levels = place if line.endswith(_INTRODUCES) else -1, []
+        found.append(_Line(Span(match.start(), match.start() + len(line)), needs, row, opens))
     return tuple(found)

@@ -22,7 +22,10 @@ from assistant.core.events import (
 
 @dataclass(frozen=True, slots=True)
 class TurnMessage:
-    """The state of a turn after some of its events; after turn.done it is the stored assistant message."""
+    """The state of a turn after some of its events; after turn.done it is the stored assistant message.
+
+    `steps` are those parts of the work that were counted or said something.
+    """
 
     question: str = ""
     text: str = ""
@@ -34,6 +37,7 @@ class TurnMessage:
     prompt: str | None = None
     error: str | None = None
     plan: TurnPlanned | None = None
+    steps: tuple[TurnProgress, ...] = ()
     citations: CitationsAdded | None = None
     conflicts: ConflictsFound | None = None
     usage: UsageReported | None = None
@@ -49,7 +53,8 @@ def apply(message: TurnMessage, event: TurnEvent) -> TurnMessage:
         case TurnPlanned():
             return replace(message, plan=event, stage="plan")
         case TurnProgress():
-            return replace(message, stage=event.stage)
+            said = event.total is not None or event.text or event.failed
+            return replace(message, stage=event.stage, steps=(*message.steps, event) if said else message.steps)
         case AnswerStarted():
             return replace(message, model=event.model, prompt=event.prompt, stage="write")
         case AnswerDelta():

@@ -10,7 +10,7 @@ from sqlalchemy import Row
 from assistant.codec import adapter, encode, storable
 from assistant.core.citations import Citation, CitationStatus, CitedSource, SentenceVerdict, Verdict
 from assistant.core.conflicts import Claim, Conflict, ConflictKind, Resolution
-from assistant.core.events import CitationsAdded, ConflictsFound, TurnPlanned, UsageReported
+from assistant.core.events import CitationsAdded, ConflictsFound, TurnPlanned, TurnProgress, UsageReported
 from assistant.core.evidence import Authority, Evidence, ImageRef, SourceVersion
 from assistant.core.text import Span
 from assistant.core.turn import TurnMessage
@@ -22,6 +22,7 @@ _IMAGES: Final = adapter(tuple[ImageRef, ...])
 _SENTENCES: Final = adapter(tuple[SentenceVerdict, ...])
 _CONFLICTS: Final = adapter(ConflictsFound)
 _PLAN: Final = adapter(TurnPlanned)
+_STEPS: Final = adapter(tuple[TurnProgress, ...])
 _USAGE: Final = (
     "calls",
     "tokens_in",
@@ -162,6 +163,8 @@ def citation_row(turn: str, position: int, citation: Citation) -> dict[str, Any]
         "page": source.page,
         "date": source.date,
         "authority": source.authority.value,
+        "image": source.image,
+        "region": list(source.region) if source.region else None,
     }
 
 
@@ -180,6 +183,8 @@ def citation_of_row(row: AnyRow) -> Citation:
         page=row.page,
         date=row.date,
         authority=Authority(row.authority),
+        image=row.image,
+        region=tuple(row.region) if row.region else None,
     )
     verdict = Verdict(row.verdict)
     return Citation(row.n, row.answer_start, row.answer_end, verdict, row.score, row.evidence_id, source)
@@ -209,6 +214,8 @@ def message_values(message: TurnMessage) -> dict[str, Any]:
         "audit_id": message.audit_id,
         "record_hash": message.record_hash,
     }
+    if message.steps:
+        values["steps"] = [encode(step) for step in message.steps]
     if message.plan is not None:
         values |= plan_values(message.plan)
     if message.usage is not None:
@@ -240,6 +247,7 @@ def message_of_row(row: AnyRow, citations: Iterable[AnyRow]) -> TurnMessage:
         prompt=row.prompt,
         error=row.error,
         plan=None if row.plan is None else _PLAN.validate_python(row.plan),
+        steps=_STEPS.validate_python(row.steps or []),
         citations=_citations_of_row(row, citations),
         conflicts=None if row.conflicts_shown is None else _CONFLICTS.validate_python(row.conflicts_shown),
         usage=None if row.calls is None else UsageReported(**{name: getattr(row, name) for name in _USAGE}),

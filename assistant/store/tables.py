@@ -63,6 +63,7 @@ turns: Final = Table(
     Column("reason_code", Text),
     Column("language", Text),
     Column("plan", Json),
+    Column("steps", Json),
     Column("status", Text, nullable=False),
     Column("stage", Text, nullable=False),
     Column("finish", Text),
@@ -201,6 +202,8 @@ citations: Final = Table(
     Column("page", Integer),
     Column("date", Date),
     Column("authority", Text, nullable=False),
+    Column("image", Text),
+    Column("region", Json),
     Index(None, "document", "version"),
 )
 

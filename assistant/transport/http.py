@@ -200,6 +200,26 @@ async def citation(
     }
 
 
+@router.get("/api/sessions/{session}/turns/{turn}/images/{image}")
+async def image(
+    doors: DoorsHere,
+    who: Who,
+    session: SessionId,
+    turn: TurnId,
+    image: Annotated[str, Path(pattern="^[0-9a-f]{64}$")],
+) -> Response:
+    """The bytes of an image among the evidence of a turn; NotFound when its document may no longer be read."""
+    await doors.store.open(who, session)
+    message = await _turn_message(doors, session, turn)
+    items = message.citations.items if message.citations else ()
+    cited = next((item.source for item in items if item.source.image == image), None)
+    found = await doors.images.images(who, cited.document, cited.version, [image]) if cited else {}
+    if image not in found:
+        raise NotFound("no such image")
+    headers = {"Cache-Control": "private, max-age=3600", "Content-Disposition": "inline"}
+    return Response(found[image].content, media_type=found[image].media_type, headers=headers)
+
+
 @router.get("/api/sessions/{session}/turns/{turn}/calls")
 async def calls(doors: DoorsHere, who: Who, session: SessionId, turn: TurnId) -> Json:
     """How the answer was made: every call of a model with its prompt, its text and its cost."""
@@ -247,6 +267,7 @@ def encode_message(message: TurnMessage) -> Json:
     return {
         **{name: getattr(message, name) for name in plain},
         **{name: encode(part) if part is not None else None for name, part in parts.items()},
+        "steps": [encode(step) for step in message.steps],
     }
 
 

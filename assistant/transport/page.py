@@ -17,7 +17,7 @@ CONTENT_SECURITY_POLICY: Final = "; ".join(
         "script-src 'self'",
         "style-src 'self'",
         "connect-src 'self'",
-        "img-src 'self' data:",
+        "img-src 'self' blob: data:",
         "base-uri 'none'",
         "form-action 'none'",
         "frame-ancestors 'self'",

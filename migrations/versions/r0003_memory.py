@@ -1,4 +1,4 @@
-"""Notes that stand for the older turns of a conversation; the calls of models in each turn."""
+"""Notes that stand for the older turns of a conversation; the calls of models in each turn; images that are cited."""
 
 from __future__ import annotations
 
@@ -38,8 +38,14 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["turn"], ["turns.id"], name="fk_model_calls_turn"),
         sa.PrimaryKeyConstraint("turn", "position", name="pk_model_calls"),
     )
+    op.add_column("turns", sa.Column("steps", sa.JSON(none_as_null=True)))
+    op.add_column("citations", sa.Column("image", sa.Text))
+    op.add_column("citations", sa.Column("region", sa.JSON(none_as_null=True)))
 
 
 def downgrade() -> None:
+    op.drop_column("citations", "region")
+    op.drop_column("citations", "image")
+    op.drop_column("turns", "steps")
     op.drop_table("model_calls")
     op.drop_table("notes")

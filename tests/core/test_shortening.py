@@ -67,11 +67,15 @@ def test_sentences_that_touch_are_joined_and_gaps_marked() -> None:
         (PAGE, "paid leave. It", "Everyone has paid leave. It is asked for in writing."),
         (PAGE, "25", "| Years | Days | […] | 2-5 | 25 |"),
         (PAGE, "0-1", "| Years | Days |\n| 0-1 | 20 |"),
-        (PAGE, "Years", "| Years | Days |"),
+        (PAGE, "Years", "| Years | Days |\n| 0-1 | 20 |"),
+        (PAGE, "## Leave", "## Leave\n\nEveryone has paid leave."),
+        (PAGE, "The following", "The following are covered:\n\n- Illness of the employee."),
+        (PAGE, "Care of", "The following are covered: […] - Care of others, which means:\n  - children"),
         (PAGE, "Moving", "The following are covered: […] - Moving house"),
         (PAGE, "A note", "The following are covered: […] A note is needed."),
         (PAGE, "parents", "The following are covered: […] - Care of others, which means: […] - parents"),
         (PAGE, "opens", "It opens at nine."),
+        (PAGE_ZH, "## 休假", "## 休假\n\n全体员工均享有带薪休假。"),
         (PAGE_ZH, "书面", "申请须以书面形式提出。"),
         (PAGE_ZH, "搬家", "下列情形适用： […] 2. 搬家"),
         (PAGE_ZH, "照顾", "下列情形适用： […] （三）照顾家人"),
@@ -86,6 +90,13 @@ def test_a_part_is_shown_as_a_whole_with_what_it_needs(text: str, wanted: str, l
 def test_of_a_paragraph_that_introduces_a_list_only_the_last_sentence_comes_along() -> None:
     text = "Leave is granted by managers. It covers the following:\n- illness\n- moving"
     assert shown(text, "moving") == "It covers the following: […] - moving"
+
+
+def test_a_question_brings_the_answer_and_headings_the_text_below_them() -> None:
+    text = "# Pay\n\n## Questions\n\nWho is paid?\n\nEveryone who works here. On Fridays.\n\n# End"
+    assert shown(text, "Who") == "Who is paid?\n\nEveryone who works here."
+    assert shown(text, "Pay") == "# Pay\n\n## Questions\n\nWho is paid?\n\nEveryone who works here."
+    assert shown(text, "End") == "# End"
 
 
 def test_a_list_without_an_introduction_and_a_second_table_stand_alone() -> None:

@@ -64,6 +64,12 @@ def test_entries_of_a_log_are_a_timeline_whatever_is_asked() -> None:
     assert not is_timeline("Where is the office?", [*entries[:3], *(evidence(text) for text in UNDATED[:2])])
 
 
+@given(st.text(max_size=80), st.text("0123456789-/.年月日 JanMay,\n#", max_size=40))
+def test_any_text_is_dated_or_not(section: str, text: str) -> None:
+    day = opening_date(evidence(text, section=section))
+    assert day is None or 1 <= day.year <= 9999
+
+
 PIECES = st.lists(
     st.builds(
         lambda entry, at, day: evidence(entry, f"d{at % 3}", at=at * 100, on=day),

@@ -34,7 +34,9 @@ def test_a_drawing_keeps_its_pixels_and_a_photograph_becomes_a_jpeg() -> None:
     assert kept(jpeg(1)).media_type == "image/jpeg"
 
 
-@pytest.mark.parametrize(("size", "expected"), [((4000, 1000), (1568, 392)), ((900, 3136), (450, 1568)), ((160, 120), (160, 120))])
+@pytest.mark.parametrize(
+    ("size", "expected"), [((4000, 1000), (1568, 392)), ((900, 3136), (450, 1568)), ((160, 120), (160, 120))]
+)
 @pytest.mark.parametrize("form", ["PNG", "JPEG"])
 def test_the_longest_side_fits_a_model(form: str, size: tuple[int, int], expected: tuple[int, int]) -> None:
     assert opened(kept(saved(drawn(1, size), form)).content).size == expected

@@ -18,6 +18,7 @@ from assistant.knowledge.pool import ReaderPool
 from assistant.knowledge.reading import Sources, read
 from assistant.knowledge.worker import Job, decode_answer, decode_job, encode_job, encode_reading, encode_refusal, frame
 from tests.knowledge.files import office
+from tests.knowledge.picture_files import InWord, OnSlide, png, slides_with, word_with
 
 KNOWN = Properties("T", date(2024, 10, 1), Authority.HIGH, "Ops", frozenset({"hr", "it"}))
 HANGS = b"Subject: x\nContent-Type: text/plain" + b";a*0*=" * 60_000 + b"\n\nx"
@@ -34,6 +35,11 @@ def test_jobs_and_drafts_survive_the_way() -> None:
     assert decode_job(encode_job(job)) == job
     reading = read(b"# A\n\nText.", "a.md", sources=Sources(KNOWN))
     assert decode_answer(encode_reading(reading)) == reading
+    slide = slides_with([[OnSlide((0, 0, 1, 0.2), "Text"), OnSlide((0.1, 0.2, 0.9, 1), picture=png(1), said="Plan")]])
+    for data, uri in ((png(1), "a.png"), (slide, "a.pptx")):
+        illustrated = read(data, uri)
+        assert illustrated.images
+        assert decode_answer(encode_reading(illustrated)) == illustrated
     with pytest.raises(BadDocument) as caught:
         decode_answer(encode_refusal(BadDocument("why", reason="bomb")))
     assert caught.value.data == {"reason": "bomb"}
@@ -80,6 +86,25 @@ async def test_a_reader_that_hangs_is_ended_and_replaced(pool: ReaderPool) -> No
         await pool.read(Job("x.eml", limits=Limits(seconds=0.3)), HANGS)
     assert caught.value.data["reason"] == "too_slow"
     assert (await pool.read(Job("a.md"), b"Text.")).text == "Text."
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_document_that_its_pictures_make_too_slow_is_read_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    async def answer(_: ReaderPool, job: Job, data: bytes) -> bytes:
+        asked.append(job.limits.images)
+        if job.limits.images:
+            raise BadDocument("took long", reason="too_slow")
+        return encode_reading(read(data, job.uri, limits=job.limits))
+
+    monkeypatch.setattr(ReaderPool, "_answer", answer)
+    data = word_with([InWord("Words."), InWord(picture=png(1), said="Plan")])
+    document = await ReaderPool(1).read(Job("a.docx"), data)
+    assert (document.text, document.images, asked) == ("Words.\n\n[Image: Plan]", (), [200, 0])
+    with pytest.raises(BadDocument):
+        await ReaderPool(1).read(Job("a.md"), b"Words.")
+    assert asked == [200, 0, 200]
 
 
 @pytest.mark.asyncio(loop_scope="module")

@@ -12,14 +12,17 @@ from assistant.core.evidence import Authority
 from assistant.core.messages import Image
 from assistant.errors import BadDocument, NotFound
 from assistant.interfaces import DocumentDraft, StoredChunk, Vectors
-from assistant.knowledge import sync
+from assistant.knowledge import ocr, sync
+from assistant.knowledge.chunking import ChunkSize
 from assistant.knowledge.documents import Limits
 from assistant.knowledge.drafts import chunk_preview, parse_document
 from assistant.knowledge.folders import Sidecars, scan_folder
 from assistant.knowledge.metadata import Properties
 from assistant.knowledge.pool import ReaderPool
-from assistant.knowledge.sync import IngestOptions, Progress, Report, ingest
+from assistant.knowledge.reading import Sources
+from assistant.knowledge.sync import IngestOptions, Progress, Report, fingerprint_of, ingest
 from tests.knowledge.files import office
+from tests.knowledge.picture_files import png
 
 
 class MemoryStore:
@@ -269,3 +272,26 @@ def test_one_document_and_its_preview(folder: Path) -> None:
     document = parse_document(folder / "leave.md")
     assert [one.text for one in chunk_preview(document)] == [document.text]
     assert (document.title, chunk_preview(document)[0].section) == ("Leave", "")
+
+
+def test_a_program_that_reads_pictures_makes_them_new_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    def prints() -> list[str]:
+        return [fingerprint_of(data, Sources(), ChunkSize()) for data in (png(1), b"Text.")]
+
+    monkeypatch.setattr(ocr, "is_installed", lambda: False)
+    before = prints()
+    monkeypatch.setattr(ocr, "is_installed", lambda: True)
+    after = prints()
+    assert [one == other for one, other in zip(before, after, strict=True)] == [False, True]
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_pictures_in_a_folder_are_documents_with_images(folder: Path, store: MemoryStore) -> None:
+    (folder / "site_map.png").write_bytes(png(1))
+    (folder / "site_map.meta.yaml").write_text("caption: The way from the gate to the canteen")
+    (folder / "icon.png").write_bytes(png(2, (16, 16)))
+    report = await run(folder, store)
+    kept = store.drafts["site_map.png"]
+    assert (kept.title, kept.text) == ("site map", "[Image: The way from the gate to the canteen]")
+    assert [image.caption for image in kept.images] == ["The way from the gate to the canteen"]
+    assert ("icon.png", "empty") in counts(report)[4]

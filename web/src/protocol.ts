@@ -274,6 +274,7 @@ export interface TurnMessage {
   prompt: string | null;
   error: string | null;
   plan: TurnPlanned | null;
+  steps?: readonly TurnProgress[];
   citations: CitationsAdded | null;
   conflicts: ConflictsFound | null;
   usage: UsageReported | null;

@@ -25,7 +25,7 @@ import type {
 import { sha256 } from './sha256';
 import { stepOf, type Step } from './steps';
 
-export interface TurnState extends TurnMessage {
+export interface TurnState extends Omit<TurnMessage, 'steps'> {
   turn: string;
   /** Code points in `text`, kept so that a delta is checked without counting the text again. */
   length: number;
@@ -143,7 +143,7 @@ function restored(turn: string, message: TurnMessage, steps: readonly Step[]): T
     ...NEW_TURN,
     ...message,
     turn,
-    steps,
+    steps: message.steps ? list(message.steps).flatMap((d) => stepOf(d) ?? []) : steps,
     length: codePoints(message.text),
     plan: message.plan && planned(message.plan),
     citations: message.citations && cited(message.citations),

@@ -7,7 +7,7 @@ import { AssistantMaking } from '../src/components/making';
 import { AssistantPlan } from '../src/components/plan';
 import { AssistantTurn } from '../src/components/turn';
 import type { Loads } from '../src/loads';
-import type { TurnPlanned } from '../src/protocol';
+import type { ConflictShown, TurnPlanned } from '../src/protocol';
 import { EMPTY, reduce, type TurnState } from '../src/reducer';
 import type { Step } from '../src/steps';
 import { numbered, turnEvents } from './transcript';
@@ -259,7 +259,7 @@ describe('a conflict', () => {
     ['statement', true],
     ['number', false],
   ])('of kind %s says whether a model found it', async (kind, found) => {
-    const item = { topic: 'Leave', kind, sides: [], resolution: 'unresolved', note: '', followed: 'silent' } as const;
+    const item: ConflictShown = { topic: 'Leave', kind, sides: [], resolution: 'unresolved', note: '', followed: 'silent' };
     const element = new AssistantTurn();
     Object.assign(element, { turn: state({ conflicts: { items: [item] } }), locale: 'en', loads: loads() });
     document.body.append(element);

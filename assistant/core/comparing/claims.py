@@ -20,6 +20,7 @@ import rjieba
 
 from assistant.core.comparing.dates import Moment, moments, periods
 from assistant.core.comparing.modality import MODAL_STARTS, Modality, han_modals, modal_at
+from assistant.core.comparing.places import HAN_PLACES
 from assistant.core.comparing.quantities import Quantity, frequencies, quantities
 from assistant.core.stopwords import STOPWORDS
 from assistant.core.text import CJK, Span, sentences, stem
@@ -158,14 +159,6 @@ _HAN_GROUPS: Final = frozenset(group for group in GROUPS if group > "z")
 _TIME_WORDS: Final = frozenset(("hour", "hours"))
 _FIRST_HALVES: Final = frozenset(group.partition("-")[0] for group in GROUPS if "-" in group)
 _HYPHENATED: Final = re.compile("[a-z]+(?:-[a-z]+)*")
-_HAN_PLACE_WORDS: Final = """
-北京 上海 天津 重庆 广州 深圳 杭州 南京 苏州 成都 武汉 西安 长沙 郑州 青岛 大连 厦门 福州 合肥 济南
-沈阳 长春 哈尔滨 昆明 贵阳 南宁 海口 太原 石家庄 兰州 西宁 银川 乌鲁木齐 拉萨 呼和浩特 南昌 宁波
-无锡 东莞 佛山 珠海 香港 澳门 台北 台湾 广东 浙江 江苏 四川 湖北 湖南 福建 山东 河北 河南
-中国 美国 英国 日本 韩国 新加坡 德国 法国 印度 加拿大 澳大利亚 欧洲 欧盟
-"""
-# Chinese has no capitals; these names are known by a list.
-_HAN_PLACES: Final = frozenset(_HAN_PLACE_WORDS.split())
 
 
 @lru_cache(maxsize=8192)
@@ -269,7 +262,7 @@ def _han_tokens(written: str, start: int) -> Iterable[Token]:
 
 def _han_words(written: str, start: int) -> Iterable[Token]:
     for word in rjieba.cut(written) if written else ():
-        kind = TokenKind.STOP if word in STOPWORDS else TokenKind.NAME if word in _HAN_PLACES else TokenKind.WORD
+        kind = TokenKind.STOP if word in STOPWORDS else TokenKind.NAME if word in HAN_PLACES else TokenKind.WORD
         yield Token(word, kind, start, start + len(word))
         start += len(word)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from operator import attrgetter
 from typing import Final
 
 from assistant.core.comparing.bounds import Bound
@@ -25,15 +26,21 @@ from assistant.core.comparing.claims import (
 from assistant.core.comparing.dates import MomentKind
 from assistant.core.comparing.differences import LABELS, Difference, DifferenceKind, Segment, inverted
 from assistant.core.comparing.focus import Focus
+from assistant.core.comparing.modality import Modality
+from assistant.core.comparing.places import PLACES
 from assistant.core.comparing.synonyms import same_meaning
 from assistant.core.comparing.units import Dimension
 from assistant.core.comparing.values import differ, same_sort
 from assistant.core.comparing.wording import same_phrase
 from assistant.core.evidence import Evidence
-from assistant.core.text import stem
+from assistant.core.text import stem, words
 
 NAMES: Final = frozenset((DifferenceKind.NAME, DifferenceKind.PHRASE))
 _SWAP: Final = 2
+_SHARED: Final = 2
+_POINTERS: Final = frozenset(
+    stem(word) for word in "see refer read check click visit 参见 详见 见 参考 参阅 查看".split()
+)
 _PERIODS: Final = frozenset(
     (
         MomentKind.MONTH,
@@ -97,15 +104,20 @@ def _last(section: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _apart(one: str, other: str) -> bool:
-    """Whether two headings name different groups of people, or are alike but for one word that tells no version."""
+    """Whether two headings name other groups of people or other places, or differ in one word that tells no version."""
     if not one or not other or one == other:
         return False
     left, right = read(one), read(other)
-    if other_groups(left, right):
+    if other_groups(left, right) or _other_places(one, other):
         return True
     shared, mine, theirs = left.terms & right.terms, left.terms - right.terms, right.terms - left.terms
     swapped = len(mine) == len(theirs) == 1 and not (mine | theirs) & _VERSIONS
     return bool(shared) and swapped and not same_meaning([*mine], [*theirs])
+
+
+def _other_places(one: str, other: str) -> bool:
+    left, right = frozenset(words(one)) & PLACES, frozenset(words(other)) & PLACES
+    return bool(left - right and right - left)
 
 
 def other_period(differences: Sequence[Difference], segments: Sequence[Segment]) -> bool:
@@ -125,16 +137,38 @@ def of_two_things(
 ) -> bool:
     """Whether a value or rule differs and, beside it, what it is about: a name, a modifier, a subject, a threshold."""
     if all(difference.kind in NAMES for difference in differences):
-        return False
+        return _points(one) and _points(other)
     if (one.groups ^ other.groups) & TERMS_OF_WORK - (asked.terms if asked else frozenset()):
         return True
     if any(map(_is_labelled, segments)) and sum(map(_exchanged_values, segments)) > 1:
         return True
     ruled = any(difference.kind is DifferenceKind.POLARITY for difference in differences)
+    if ruled and _of_other_words(segments, one, other):
+        return True
     for segment in segments:
         if _is_numbered(segment) or _swapped_name(segment, asked, codes=ruled) or _other_thing(segment, one, other):
             return True
     return _other_threshold(segments, one)
+
+
+def _points(reading: Reading) -> bool:
+    """Whether a statement sends the reader to another page; two pages may well send to two."""
+    opening = [token.key for token in reading.tokens if token.kind is not TokenKind.STOP][:2]
+    return not _POINTERS.isdisjoint(opening)
+
+
+def _of_other_words(segments: Sequence[Segment], one: Reading, other: Reading) -> bool:
+    """Whether each of two rules has words that the other has not, or a denied one shares no two: two things."""
+    changed = [segment for segment in segments if not inverted(segment)]
+    mine, theirs = ([t for s in changed for t in side(s) if t.kind in WORDS] for side in (_one, _other))
+    turned = 2 * (len(segments) - len(changed))
+    denied = any(token.modality is Modality.NOT for s in segments for token in (*s.one, *s.other))
+    if denied and len(one.terms & other.terms) + turned < _SHARED:
+        return True
+    return bool(mine and theirs) and not same_phrase(mine, theirs, one.text, other.text)
+
+
+_one, _other = attrgetter("one"), attrgetter("other")
 
 
 def _is_numbered(segment: Segment) -> bool:
@@ -162,14 +196,14 @@ def _exchanged_values(segment: Segment) -> int:
     )
 
 
-def _words(segment: Segment) -> tuple[list[Token], list[Token]]:
+def _short(segment: Segment) -> tuple[list[Token], list[Token]]:
     left, right = ([t for t in side if t.kind in WORDS] for side in (segment.one, segment.other))
     return (left, right) if 0 < len(left) <= _SWAP and 0 < len(right) <= _SWAP else ([], [])
 
 
 def _swapped_name(segment: Segment, asked: Focus | None, *, codes: bool) -> bool:
     """Whether a name (with `codes` also a code as "B2") was exchanged for one, or a word of the question for another."""
-    left, right = _words(segment)
+    left, right = _short(segment)
     if not left:
         return False
     if all(t.kind is TokenKind.NAME and (codes or t.key.isalpha()) for t in (*left, *right)):
@@ -179,7 +213,7 @@ def _swapped_name(segment: Segment, asked: Focus | None, *, codes: bool) -> bool
 
 def _other_thing(segment: Segment, one: Reading, other: Reading) -> bool:
     """Whether the subject, a modifier of a shared noun or what follows a preposition was exchanged."""
-    left, right = _words(segment)
+    left, right = _short(segment)
     if not left or inverted(segment) or same_phrase(left, right, one.text, other.text):
         return False
     return all(

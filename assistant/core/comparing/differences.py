@@ -7,6 +7,7 @@ leaves no difference, and a change of value, name or polarity leaves exactly one
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -63,6 +64,7 @@ _DIMENSIONS: Final = {
     Dimension.FREQUENCY: DifferenceKind.DURATION,
 }
 _RESPONSIBLE: Final = frozenset((stem("responsible"), "负责", "牵头", "主管"))
+_HYPHEN: Final = re.compile(r"[a-z\d]-[a-z]{2,}$", re.IGNORECASE)
 _VALUES: Final = frozenset((TokenKind.QUANTITY, TokenKind.MOMENT))
 _LONG_NAME: Final = 5
 _LONG_PHRASE: Final = 2
@@ -197,6 +199,8 @@ def _values(one: Reading, other: Reading, segment: Segment, *, tight: bool, revi
     rest = [] if labelled else [token for token in segment.other if token.kind in _VALUES]
     for token in segment.one:
         partner = next((p for p in rest if same_sort(token, p) and (tight or _same_noun(token, p))), None)
+        if partner is not None and _is_adjective(token, one) != _is_adjective(partner, other):
+            partner = None
         if partner is None:
             continue
         rest.remove(partner)
@@ -211,6 +215,14 @@ def _value_difference(one: Reading, other: Reading, token: Token, partner: Token
         return found
     left, right = (q.bound.replace("_", " ") for q in (token.quantity, partner.quantity))
     return replace(found, one=f"{left} {found.one}", other=f"{right} {found.other}")
+
+
+def _is_adjective(token: Token, reading: Reading) -> bool:
+    """Whether an amount describes a thing ("10-hour days") and is not what is counted."""
+    amount = token.quantity
+    if amount is None or amount.dimension is Dimension.COUNT or amount.low < amount.high:
+        return False
+    return _HYPHEN.search(reading.text, token.start, token.end) is not None
 
 
 def _same_noun(one: Token, other: Token) -> bool:
@@ -269,7 +281,7 @@ def _named(one: Reading, other: Reading, segment: Segment, *, asked: bool) -> li
         segment.other, segment.other_before, other.text, named=any(names), predicate=predicate
     )
     things = things or (_is_responsible(left, one) and _is_responsible(right, other))
-    if all(names) or (things and any(names)):
+    if (things and any(names)) or all(token.kind is TokenKind.NAME for token in (*left, *right)):
         return [_difference(DifferenceKind.NAME, one, other, left, right)]
     if things and (asked or max(len(left), len(right)) <= _LONG_PHRASE):
         return [_difference(DifferenceKind.PHRASE, one, other, left, right)]

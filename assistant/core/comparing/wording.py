@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Final
 
 from rapidfuzz import fuzz
@@ -59,7 +60,10 @@ def is_thing(run: Sequence[Token], before: Sequence[Token], text: str, *, named:
     "is"; where names are exchanged (`named`) also a comma.
     """
     markers = _NOUN_MARKERS | _PREDICATES if predicate else _NOUN_MARKERS
-    if run[0].key in markers or any(token.key in _ONLY for token in before):
+    leading = takewhile(lambda token: token.kind is TokenKind.STOP, run)
+    if run[0].key in markers or any(token.key in markers for token in leading):
+        return True
+    if any(token.key in _ONLY for token in before):
         return True
     if text[: run[0].start].rstrip().endswith(("/", ",", "，") if named else "/"):
         return True

@@ -68,6 +68,14 @@ AGREE = {
         ("Staff get 25 days of leave.", "Part-time staff get 12 days of leave."),
         ("员工每年有10天年假。", "实习生每年有5天年假。"),
     ],
+    "short sentences of unrelated pages": [
+        ("Do not open any links in the letter.", "Open the Parcels link."),
+        ("These may include:", "Note this does not include:"),
+        ("See the pension page.", "See the printer page."),
+        ("参见考勤页面。", "参见报销页面。"),
+        ("BD - Board of Directors.", "A guide to the Zed board of directors."),
+        ("You work 8 hours on all 10 days.", "You work eight 10-hour days or nine 9-hour days."),
+    ],
     "loose and exact": [
         ("Roughly 40 people work in the warehouse.", "41 people work in the warehouse."),
         ("The server room is kept at 20 degrees Celsius.", "The server room is kept at 68°F."),
@@ -108,6 +116,7 @@ def under(one: tuple[str, str], other: tuple[str, str], family: str | None = Non
         (("Leave", "Leave > Part-time staff"), ("Leave", "Leave > Full-time staff")),
         (("Handbook", "Office Berlin"), ("Handbook", "Office Oslo")),
         (("北京休假制度", ""), ("上海休假制度", "")),
+        (("Chicago", ""), ("Working in Boston", "")),
     ],
 )
 def test_passages_under_headings_of_different_things_agree(one: tuple[str, str], other: tuple[str, str]) -> None:

@@ -229,7 +229,8 @@ def test_any_text_can_be_asked_for_names(text: str, one: str, other: str) -> Non
 )
 def test_hostile_text_is_read_to_its_end(text: str) -> None:
     assert not one_thing("Atlas", "Orion", [text])
-    spans = [found.span for found in (*quantities(text), *frequencies(text), *moments(text, date(2024, 5, 15)))]
+    spans = [quantity.span for quantity in (*quantities(text), *frequencies(text))]
+    spans += [moment.span for moment in moments(text, date(2024, 5, 15))]
     assert all(0 <= span.start < span.end <= len(text) for span in spans)
 
 

@@ -143,7 +143,8 @@ export class AssistantPlan extends LitElement {
               <li>
                 <b>${wordsFor(this.w.droppedKinds, part.kind) ?? part.kind}</b> ${this.nameOf(part)}
                 <span class="muted"
-                  >${this.w.tokens(this.n(part.tokens))} · ${wordsFor(this.w.droppedReasons, part.reason) ?? part.reason}</span
+                  >${this.w.tokens(this.n(part.tokens))} ·
+                  ${wordsFor(this.w.droppedReasons, part.reason) ?? part.reason}</span
                 >
               </li>
             `,
