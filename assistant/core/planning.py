@@ -17,6 +17,7 @@ from assistant.core.prompt import EVIDENCE_CLOSE, EVIDENCE_OPEN, PromptSet, rend
 from assistant.core.questions import QuestionKind, asks_for_a_picture, question_kind
 from assistant.core.reading import MESSAGE_OVERHEAD, Count, Forms, Shown, Sizes, checked, group_room, in_groups, trimmed
 from assistant.core.selection import order_by_attention
+from assistant.core.timeline import in_time_order, is_timeline
 
 IMAGE_TOKENS: Final = 1100
 """What an image of 1568 pixels at most costs about in the prompts of the usual vision models."""
@@ -126,10 +127,12 @@ def _pictured(question: str, marked: Sequence[Evidence]) -> bool:
 
 
 def _ordered(request: TurnRequest, kind: QuestionKind, shown: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """The evidence in the order of the prompt: as prepared, by attention, or, for steps and lists, as it stands in its documents."""
+    """The evidence in the order of the prompt: as prepared, as steps and lists stand in their documents, in time, or by attention."""
     if request.prepared:
         return tuple(shown)
-    return order_by_attention(shown, keep_order=kind in (QuestionKind.PROCEDURE, QuestionKind.PER_SOURCE))
+    if kind is QuestionKind.PROCEDURE or kind is QuestionKind.PER_SOURCE:
+        return order_by_attention(shown, keep_order=True)
+    return in_time_order(shown) if is_timeline(request.question, shown) else order_by_attention(shown)
 
 
 def _by_value(request: TurnRequest, marked: Sequence[Evidence]) -> Sequence[Evidence]:

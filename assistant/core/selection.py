@@ -120,7 +120,7 @@ def _diversified(passages: Sequence[Passage], policy: SelectionPolicy) -> list[P
 def order_by_attention(evidence: Sequence[Evidence], *, keep_order: bool = False) -> tuple[Evidence, ...]:
     """Arrange evidence for a reader who attends most to the beginning and the end (Liu et al. 2023, Lost in the Middle).
 
-    Best first, second best last, the others between, by falling value. With `keep_order` (steps of a procedure, a timeline)
+    Best first, second best last, the others between, by falling value. With `keep_order` (steps of a procedure)
     the pieces of one document stand in the order of the document, documents by their best piece.
     """
     if keep_order:

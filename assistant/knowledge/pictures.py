@@ -10,7 +10,7 @@ import warnings
 from dataclasses import dataclass
 from typing import Final
 
-from PIL import Image, ImageOps
+from PIL import Image, ImageChops, ImageOps
 
 from assistant.core.evidence import Region
 from assistant.errors import BadDocument
@@ -30,7 +30,7 @@ _LOSSY: Final = frozenset({"JPEG", "MPO", "WEBP"})
 _NARROW: Final = 20
 _LARGE_PNG: Final = MEBIBYTE
 _QUALITY: Final = 85
-_MOST_COLOURS: Final = 16_384
+_DRAWN: Final = 0.4
 _FLAT: Final = 3
 _WHITE: Final = "white"
 _WORK: Final = 600_000_000
@@ -139,13 +139,19 @@ def _is_blank(image: Image.Image) -> bool:
 
 
 def encode(image: Image.Image, *, lossless: bool, region: Region | None = None) -> Picture:
-    """The picture as it is kept: PNG when asked for, drawn in few colours and small enough, else JPEG."""
+    """The picture as it is kept: PNG when asked for, drawn and small enough, else JPEG."""
     clean = Image.new(image.mode, image.size)
     clean.paste(image)
-    drawn = lossless and clean.getcolors(_MOST_COLOURS) is not None
-    if drawn and len(content := _saved(clean, "PNG")) <= _LARGE_PNG:
+    if lossless and _is_drawn(clean) and len(content := _saved(clean, "PNG")) <= _LARGE_PNG:
         return Picture(content, "image/png", region)
     return Picture(_saved(clean, "JPEG"), "image/jpeg", region)
+
+
+def _is_drawn(image: Image.Image) -> bool:
+    """Whether many pixels equal their neighbour, as in drawings and screenshots, and hardly ever in photographs."""
+    grey = image.convert("L")
+    unlike = ImageChops.difference(grey, ImageChops.offset(grey, 1, 0))
+    return unlike.histogram()[0] >= _DRAWN * grey.width * grey.height
 
 
 def _saved(image: Image.Image, form: str) -> bytes:

@@ -30,7 +30,7 @@ export interface TurnState extends Omit<TurnMessage, 'steps'> {
   /** Code points in `text`, kept so that a delta is checked without counting the text again. */
   length: number;
   progress: TurnProgress | null;
-  /** Intermediate work in the order in which it ended; a snapshot does not tell it, so what was seen is kept. */
+  /** Intermediate work in the order in which it ended; kept where a snapshot does not tell it. */
   steps: readonly Step[];
   changes: SourceChanged[];
 }
@@ -143,7 +143,7 @@ function restored(turn: string, message: TurnMessage, steps: readonly Step[]): T
     ...NEW_TURN,
     ...message,
     turn,
-    steps: message.steps ? list(message.steps).flatMap((d) => stepOf(d) ?? []) : steps,
+    steps: message.steps ? list(message.steps as TurnProgress[]).flatMap((d) => stepOf(d) ?? []) : steps,
     length: codePoints(message.text),
     plan: message.plan && planned(message.plan),
     citations: message.citations && cited(message.citations),
