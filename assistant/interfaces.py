@@ -181,7 +181,7 @@ class DocumentStore(Protocol):
     async def put(self, tenant: str, collection: str, draft: DocumentDraft, *, fingerprint: str) -> int:
         """Store the draft as the current version and return its number; older versions stay, their chunks leave the index.
 
-        Same text and other metadata: the metadata is updated and the number stays. One transaction.
+        Same text and images and other metadata: the metadata is updated and the number stays. One transaction.
         """
         ...
 

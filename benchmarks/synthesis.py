@@ -289,7 +289,7 @@ class Sides:
     async def compare(self, rivals: Mapping[str, Run], delay: float, repeats: int, unseen: int) -> dict[str, Any]:
         """Medians of each rival over `repeats` runs; `unseen` runs before them do not count."""
         samples: dict[str, list[dict[str, float]]] = {name: [] for name in rivals}
-        for _ in range(repeats + unseen):
+        for _ in range(max(1, repeats) + unseen):
             for name, run in rivals.items():
                 samples[name].append(await self._measured(name, run, delay))
         return {name: _medians(taken[unseen:]) for name, taken in samples.items()}

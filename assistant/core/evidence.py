@@ -120,8 +120,8 @@ class Evidence:
         """The text that is shown to the model: the kept parts, cleaned of markup, one gap mark where text is left out."""
         parts = [clean_for_display(self.quote(span)) for span in self.kept]
         glue = [
-            "" if before.end == after.start else " […] "
-            for before, after in zip(self.kept, self.kept[1:], strict=False)
+            "" if before.end == after.start else _gap(part)
+            for before, after, part in zip(self.kept, self.kept[1:], parts, strict=False)
         ]
         return "".join(part + gap for part, gap in zip(parts, [*glue, ""], strict=True)).strip()
 
@@ -130,6 +130,11 @@ class Evidence:
         if not (self.span.start <= span.start <= span.end <= self.span.end):
             raise ValueError(f"span {span} lies outside evidence {self.id}")
         return self.exact[span.start - self.span.start : span.end - self.span.start]
+
+
+def _gap(before: str) -> str:
+    """The mark of a gap after this text; on a line of its own where a line has ended, so that headings stay headings."""
+    return "[…]\n" if before.endswith("\n") else " […] "
 
 
 def evidence_id(source: SourceVersion, span: Span) -> str:

@@ -187,7 +187,9 @@ def _within(root: Any, tags: Collection[str], *, apart: bool = False) -> Iterato
         node = stack.pop()
         if node.tag in tags:
             yield node
-        elif isinstance(node.tag, str) and node.tag not in _UNSEEN and not (apart and node.tag == _APART):
+        elif apart and node.tag == _APART:
+            continue
+        elif isinstance(node.tag, str) and node.tag not in _UNSEEN and not _vanishes(node):
             stack.extend(reversed(node))
 
 

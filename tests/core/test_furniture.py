@@ -90,7 +90,7 @@ The way back to the top floor is closed at night.
 def test_navigation_lines_are_left_out(line: str, rule: str) -> None:
     text = f"{line}\n\n{rule * 3}\n{line}\n{rule * 3}\n\n{line}"
     (item,) = without_furniture([evidence(text)])
-    assert item.text == f"{rule * 3}\n […] {rule * 3}"
+    assert item.text == f"{rule * 3}\n[…]\n{rule * 3}"
     assert item.exact == text
 
 

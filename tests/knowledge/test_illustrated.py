@@ -234,6 +234,9 @@ def test_pictures_in_tables_and_what_is_cut_off_or_hidden() -> None:
     fill.insert(1, cut)
     secret = document.add_paragraph().add_run().add_picture(io.BytesIO(png(2)))
     secret._inline.docPr.set("hidden", "1")
+    unseen = document.add_paragraph().add_run()
+    unseen.font.hidden = True
+    unseen.add_picture(io.BytesIO(png(3)))
     sink = io.BytesIO()
     document.save(sink)
     page = parse(sink.getvalue(), "x.docx")
