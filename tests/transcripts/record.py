@@ -15,6 +15,7 @@ HERE: Final = Path(__file__).parent
 SCENES: Final[dict[str, tuple[str, ...]]] = {
     "conflict": ("How many hours must be billable in a week?", "And for supervisors?"),
     "refusal-zh": ("钨的沸点是多少？", "你好"),
+    "each-source": ("What does each page say about billable hours?",),
     "steps": ("What information do I need to set up a Tock project?",),
 }
 
