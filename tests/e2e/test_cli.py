@@ -45,6 +45,23 @@ def test_ask_shows_the_budget_and_goes_on_with_a_session(folder: Path) -> None:
     assert "bill" in second.stdout.split("asked as:")[1].splitlines()[0].lower()
 
 
+def test_ask_shows_every_call_with_its_prompt(folder: Path) -> None:
+    done = run(folder, "ask", QUESTION, "--verbose", "--mode", "refine")
+    assert done.returncode == 0, done.stderr
+    calls = done.stdout.count("<evidence-list>")
+    assert calls > 1
+    assert f"call {calls} of {calls}: refine" in done.stdout
+    assert done.stdout.count("You answer questions of employees") == 1
+    assert f"read 1/{calls}" in done.stdout
+
+
+def test_ask_without_a_database_says_what_to_do(tmp_path: Path) -> None:
+    done = run(tmp_path, "ask", "Hi")
+    assert done.returncode == 2
+    assert "assistant migrate" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_refusals_of_the_command_line_are_one_clear_line(folder: Path) -> None:
     for arguments in (
         ["ask", "Hi", "--mode", "warp"],

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import httpx
 import pytest
 
@@ -81,3 +83,41 @@ def test_health_and_readiness(http: httpx.Client) -> None:
     assert http.get("/healthz").json() == {"status": "ok"}
     ready = http.get("/readyz").json()
     assert (ready["status"], ready["model"], ready["documents"]) == ("ready", "extractive", 2)
+
+
+def test_how_an_answer_was_made_can_be_read_by_its_owner(http: httpx.Client) -> None:
+    session = http.post("/api/sessions").json()["session_id"]
+    body = {"text": "What does each page say about billable hours?", "mode": "accumulate"}
+    asked = http.post(f"/api/sessions/{session}/turns", headers={"Idempotency-Key": "k"}, json=body).json()
+    message = asked["message"]
+    calls = http.get(f"/api/sessions/{session}/turns/{asked['turn']}/calls").json()["calls"]
+    assert (
+        1 < len(calls) == message["usage"]["calls"] <= len(message["plan"]["evidence"])
+    )  # conflicts are read together
+    assert [step["done"] for step in message["steps"]] == list(range(1, len(calls) + 1))
+    assert all(
+        call["messages"][0]["role"] == "system" and "<evidence-list>" in call["messages"][-1]["text"] for call in calls
+    )
+    (shown,) = http.get(f"/api/sessions/{session}").json()["turns"]
+    assert shown["message"] == message
+
+
+def test_a_structured_answer_and_schemas_that_cannot_be_used(http: httpx.Client) -> None:
+    schema = {"type": "object", "properties": {"rule": {"type": "string"}}, "required": ["rule"]}
+    message = ask(http, "k", text=QUESTION, schema=schema).json()["message"]
+    rule = json.loads(message["text"])["rule"]
+    assert "32" in rule
+    cited = message["citations"]["items"][0]
+    assert message["text"][cited["start"] : cited["end"]] in message["text"]
+    for bad in ({"type": "nonsense"}, {"pattern": "(a+)+$"}, {"$ref": "http://127.0.0.1/"}):
+        refused = ask(http, "k", text=QUESTION, schema=bad)
+        assert (refused.status_code, refused.json()["error"]["code"]) == (422, "bad_input")
+    assert ask(http, "k", text=QUESTION, schema=[]).status_code in (400, 422)
+
+
+@pytest.mark.parametrize("image", ["0" * 64, "../../etc/passwd", "x"])
+def test_an_image_that_was_not_cited_is_not_given(http: httpx.Client, image: str) -> None:
+    session = http.post("/api/sessions").json()["session_id"]
+    header = {"Idempotency-Key": "k"}
+    turn = http.post(f"/api/sessions/{session}/turns", headers=header, json={"text": QUESTION}).json()["turn"]
+    assert http.get(f"/api/sessions/{session}/turns/{turn}/images/{image}").status_code in (400, 404, 422)
