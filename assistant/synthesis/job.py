@@ -60,20 +60,25 @@ class Job:
 
         Only the `final` call of a structured answer is bound to the schema.
         """
+        shown = self.evidence if evidence is None else evidence
         return answer_request(
             prompts=self.prompts,
             question=self.question,
-            evidence=self.evidence if evidence is None else evidence,
+            evidence=shown,
             conflicts=self.conflicts,
             history=self.history,
             sampling=self.sampling,
             draft=draft,
-            brief=self.brief,
+            brief=self.brief or self._needs_little(shown),
             filtered=filtered,
             flagged=flagged,
             schema=self.schema if final else None,
             images=images,
         )
+
+    def _needs_little(self, shown: tuple[Evidence, ...]) -> bool:
+        """Whether the short instructions do: one of many prompts, in which nothing conflicts."""
+        return len(shown) < len(self.evidence) and not any(item.conflicts for item in shown)
 
     def summary(self, partials: Sequence[str], *, final: bool = True) -> ModelRequest:
         """The request to combine partial answers."""

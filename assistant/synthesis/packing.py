@@ -14,8 +14,8 @@ from assistant.interfaces import TokenCounter
 Group = tuple[Evidence, ...]
 
 
-def pack(evidence: Sequence[Evidence], counter: TokenCounter, limit: int) -> list[Group]:
-    """Fill groups in order up to `limit` tokens of rendered evidence; each piece is counted once.
+def pack(evidence: Sequence[Evidence], counter: TokenCounter, limit: int, *, first: int | None = None) -> list[Group]:
+    """Fill groups in order up to `limit` tokens of rendered evidence, the `first` up to its own; each piece is counted once.
 
     The pieces of one conflict never part: a unit that is larger than the limit makes a group of its own. A single piece
     that is larger is cut at sentence ends, each part beginning with the last sentence of the one before.
@@ -28,7 +28,7 @@ def pack(evidence: Sequence[Evidence], counter: TokenCounter, limit: int) -> lis
             room -= need
         else:
             groups.append(unit)
-            room = limit - need
+            room = (limit if len(groups) > 1 or first is None else first) - need
     return groups
 
 

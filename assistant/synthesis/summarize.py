@@ -46,8 +46,9 @@ async def refine(model: ChatModel, job: Job) -> AsyncGenerator[Step, None]:
 
 
 async def compact(model: ChatModel, job: Job) -> AsyncGenerator[Step, None]:
-    """As refine, over evidence packed into as few prompts as fit."""
-    async with aclosing(_chain(model, job, pack(job.evidence, job.counter, job.group_tokens))) as steps:
+    """As refine, over evidence packed into as few prompts as fit; the first holds no draft and so more evidence."""
+    first = job.group_tokens + job.sampling.max_tokens
+    async with aclosing(_chain(model, job, pack(job.evidence, job.counter, job.group_tokens, first=first))) as steps:
         async for step in steps:
             yield step
 

@@ -149,8 +149,8 @@ def test_favour_raises_only_the_chosen_never_lowers_and_never_makes_a_new_first(
 def test_chunks_ranked_anyway_do_not_move_the_others(
     words: dict[int, float], cosines: dict[int, float], also: set[int]
 ) -> None:
-    plain = fuse(words, cosines, share=0.45)
-    more = fuse(words, cosines, share=0.45, also=also)
+    plain = fuse(words, cosines, FusionPolicy(vectors=0.45))
+    more = fuse(words, cosines, FusionPolicy(vectors=0.45), also=also)
     assert {chunk: more[chunk] for chunk in plain} == plain
     assert more.keys() == plain.keys() | also
     assert all(more[chunk] <= max(plain.values()) for chunk in also)
@@ -159,6 +159,6 @@ def test_chunks_ranked_anyway_do_not_move_the_others(
 @given(SCORES, SCORES)
 def test_cosines_below_the_last_hit_do_not_move_the_others(words: dict[int, float], cosines: dict[int, float]) -> None:
     last = min(cosines.values())
-    plain = fuse(words, cosines, share=0.45)
-    below = fuse(words, cosines | {99: last - 0.5}, share=0.45, last=last)
+    plain = fuse(words, cosines, FusionPolicy(vectors=0.45))
+    below = fuse(words, cosines | {99: last - 0.5}, FusionPolicy(vectors=0.45), last=last)
     assert {chunk: below[chunk] for chunk in plain} == plain

@@ -162,14 +162,14 @@ async def test_the_share_of_the_vectors_can_be_set() -> None:
 def test_fusion_covers_both_sides_within_bounds(
     words: dict[int, float], vectors: dict[int, float], share: float
 ) -> None:
-    fused = fuse(words, vectors, share=share)
+    fused = fuse(words, vectors, FusionPolicy(vectors=share))
     assert fused.keys() == words.keys() | vectors.keys()
     assert all(0 <= score <= 1 + 1e-9 for score in fused.values())
 
 
 @given(SCORES, COSINES)
 def test_fusion_keeps_an_order_on_which_both_sides_agree(words: dict[int, float], vectors: dict[int, float]) -> None:
-    fused = fuse(words, vectors, share=0.45)
+    fused = fuse(words, vectors, FusionPolicy(vectors=0.45))
     both = sorted(words.keys() & vectors.keys())
     for left in both:
         for right in both:
@@ -179,7 +179,7 @@ def test_fusion_keeps_an_order_on_which_both_sides_agree(words: dict[int, float]
 
 @given(SCORES, st.integers(1, 20))
 def test_one_side_alone_keeps_its_order(words: dict[int, float], times: int) -> None:
-    fused = fuse({chunk: score * times for chunk, score in words.items()}, {}, share=0.45)
+    fused = fuse({chunk: score * times for chunk, score in words.items()}, {}, FusionPolicy(vectors=0.45))
     ranked = sorted(words, key=lambda chunk: words[chunk])
     assert [fused[chunk] for chunk in ranked] == sorted(fused.values())
 
@@ -191,11 +191,11 @@ def test_strength_lies_between_zero_and_one(words: dict[int, float], vectors: di
 
 def test_the_scale_of_the_vectors_begins_at_their_level() -> None:
     words, cosines = {1: 10.0, 2: 9.0}, {1: 0.80, 2: 0.90, 3: 0.78}
-    flat = fuse(words, cosines, share=0.5, level=0.0)
-    steep = fuse(words, cosines, share=0.5, level=0.77)
+    flat = fuse(words, cosines, FusionPolicy(vectors=0.5, level=0.0))
+    steep = fuse(words, cosines, FusionPolicy(vectors=0.5, level=0.77))
     assert flat[2] - flat[1] < 0.01
     assert steep[2] - steep[1] > 0.3
-    assert fuse(words, cosines, share=0.5)[3] == 0
+    assert fuse(words, cosines, FusionPolicy(vectors=0.5))[3] == 0
 
 
 def test_built_in_embedders_bring_their_measured_policy() -> None:
@@ -215,3 +215,19 @@ def test_the_mean_of_vectors_is_a_unit_vector() -> None:
     rows = [np.array([1, 0], dtype=np.float32), np.array([0, 1], dtype=np.float32)]
     assert np.allclose(mean_vector(rows, [1, 0.5]), [0.8944, 0.4472], atol=1e-3)
     assert np.allclose(mean_vector([rows[0], -rows[0]], [1, 1]), [0, 0])
+
+
+def test_a_bent_word_scale_lets_the_vectors_decide_among_what_shares_words() -> None:
+    words, cosines = {1: 10.0, 2: 5.0, 3: 0.5}, {1: 0.80, 2: 0.88, 3: 0.70}
+    straight = fuse(words, cosines, FusionPolicy(vectors=0.5, level=0.7))
+    bent = fuse(words, cosines, FusionPolicy(vectors=0.5, level=0.7, bend=0.5))
+    assert straight[1] > straight[2]
+    assert bent[2] > bent[1] > bent[3]
+    assert bent[1] == straight[1]
+
+
+async def test_wrong_vectors_do_not_end_a_search_of_words() -> None:
+    """Vectors of another length than the stored ones: another model under the same name."""
+    index = await filled(HashingEmbedder())
+    words = await HybridRetriever(await filled(None)).search(["annual leave"], BOB)
+    assert await HybridRetriever(index, Resized()).search(["annual leave"], BOB) == words

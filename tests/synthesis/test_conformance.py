@@ -27,7 +27,7 @@ LLM_MODES = (
     Mode.MULTI_MODAL,
     Mode.VERIFIED,
 )
-WINDOW = 2600
+WINDOW = 1900
 """Twelve passages fill three prompts or so."""
 
 

@@ -72,7 +72,7 @@ def test_any_chunking_gives_the_same(head: str, tail: str, cuts: list[int], filt
 @pytest.mark.parametrize("mode", [Mode.REFINE, Mode.COMPACT])
 @pytest.mark.parametrize("piece", [1, 500])
 async def test_an_irrelevant_piece_cannot_spoil_the_answer(mode: Mode, piece: int) -> None:
-    plan = planned(passages(6, 18), mode, 2000, filtered=True)
+    plan = planned(passages(9, 18), mode, 2000, filtered=True)
 
     def answer(call: object) -> str:
         shown = [item.source.document for item in call.evidence]  # type: ignore[attr-defined]
@@ -87,7 +87,7 @@ async def test_an_irrelevant_piece_cannot_spoil_the_answer(mode: Mode, piece: in
 
 @pytest.mark.parametrize("mode", [Mode.REFINE, Mode.COMPACT])
 async def test_when_nothing_is_relevant_it_is_a_refusal_and_the_last_call_is_stopped(mode: Mode) -> None:
-    plan = planned(passages(6, 18), mode, 2000, filtered=True)
+    plan = planned(passages(9, 18), mode, 2000, filtered=True)
     model = scripted(lambda _: "IRRELEVANT\n" + "Bananas are yellow. " * 50, piece=5)
     text, _, finish = await run(mode, model, with_filter(job_of(plan)))
     assert (text, finish.reason) == (plan.prompts.refusal, "no_answer")

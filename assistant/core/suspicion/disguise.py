@@ -52,6 +52,7 @@ _STYLED: Final = re.compile(r"[\uff21-\uff5a\U0001d400-\U0001d7ff\u24b6-\u24e9\u
 _FEW_STYLED: Final = 8
 _LEET: Final = str.maketrans("013457@$!", "oieastasi")
 _MIXED: Final = re.compile(r"[a-zA-Z][\u0370-\u03ff\u0400-\u052f]|[\u0370-\u03ff\u0400-\u052f][a-zA-Z]")
+_LEET_HINT: Final = re.compile(r"[013457@$!](?:[a-z]|(?<=[a-z].))")
 _LEET_WORD: Final = re.compile(r"\b(?=[a-z]{0,20}[013457@$!])(?=[013457@$!]{0,20}[a-z])[a-z013457@$!]{4,24}\b")
 
 
@@ -84,7 +85,7 @@ def _holds_morse(text: str) -> bool:
 
 def _decoded(text: str) -> Iterator[str]:
     """What runs of base64, hexadecimal and binary digits hold. Most passages have none, which a count tells cheaply."""
-    if any(len(token) >= _SHORTEST for token in text.split()):
+    if max(map(len, text.split()), default=0) >= _SHORTEST:
         for match in _BASE64.finditer(text):
             run = match.group()[:_LONGEST]
             yield _printable(base64.b64decode(run[: len(run) // 4 * 4]))
@@ -147,7 +148,7 @@ def unmasked(text: str) -> str | None:
     if _SPACED_HINT.search(plain) and _SPACED.search(plain):
         plain, changed = _SPACED.sub(_closed, plain), True
     lowered = plain.lower()
-    if sum(1 for _ in islice(_LEET_WORD.finditer(lowered), 2)) == 2:
+    if _LEET_HINT.search(lowered) and sum(1 for _ in islice(_LEET_WORD.finditer(lowered), 2)) == 2:
         plain, changed = _LEET_WORD.sub(lambda found: found.group().translate(_LEET), lowered), True
     return plain if changed else None
 

@@ -158,6 +158,15 @@ def _first(words: str) -> str:
     return " ".join(WORD.findall(word.replace("_", " "))[0] for word in words.split())
 
 
+def _by_key(name: str, weight: int, words: str) -> list[Cue]:
+    """One cue for all phrases of one key, their longest word before the last: a hundred alternatives are slow to try."""
+    groups: dict[str, list[str]] = {}
+    for phrase in words.split():
+        own = WORD.findall(phrase.replace("_", " "))
+        groups.setdefault(max(own[:-1] or own, key=len), []).append(phrase)
+    return [cue(name, weight, key, _whole(" ".join(phrases))) for key, phrases in groups.items()]
+
+
 def _all(field: str) -> str:
     return " ".join(getattr(one, field) for one in _WHOLE)
 
@@ -190,7 +199,7 @@ def _cues() -> tuple[Cue, ...]:
         cue(
             "instead", DECISIVE, _first(ignore) + " " + _BOTH, _whole(f"{ignore} {_BOTH}") + _AND + _whole(_all("say"))
         ),
-        *(cue(name, weight, _first(_all(field)), _whole(_all(field))) for name, weight, field in _SIMPLE),
+        *(one for name, weight, field in _SIMPLE for one in _by_key(name, weight, _all(field))),
         cue("lure", STRONG, _first(_all("account")), _whole(_all("account")) + ".{0,80}?" + _whole(_all("link"))),
         cue("your-answer", DECISIVE, _CHANGE, _whole(_CHANGE) + ".{0,90}?" + _whole(answer)),
         cue("your-answer", STRONG, _first(answer), r"\b(?:in|en|dans|em|nella|в) " + _whole(answer)),

@@ -26,8 +26,13 @@ _BREAK: Final = re.compile(
     rf"<!\s?--|--!?>|</?(?:{_TAGS})\b[^<>\n]{{0,200}}>|\n+|\s\|\s"
     r"|(?<=[.!?])[\"'”’)\]]*\s+(?![a-z])|(?<=[。！？；])(?![”’」』）)\"'])"
 )
+# The same borders in text without tags, comments and cells. The first character is looked for alone, which is much faster.
+_PLAIN_BREAK: Final = re.compile(
+    r"[.!?\n。！？；](?:(?<=\n)\n*|(?<=[.!?])[\"'”’)\]]*\s+(?![a-z])|(?<=[。！？；])(?![”’」』）)\"'])(?:\n+)?)"
+)
 _LEAD: Final = re.compile(r"[\W_]+(?=\w)")
 WORD: Final = re.compile(rf"[^\W\d_{CJK}]+(?:['’][a-z]+)?|[{CJK}]")
+_PLAIN_WORD: Final = re.compile(r"[a-z]+(?:'[a-z]+)?")
 _CONTENT: Final = re.compile(rf"[^\W\d_{CJK}]{{4,}}|(?=([{CJK}]{{2}}))")
 _ITEM: Final = re.compile(r"\s*(?:[-*•+·–]|\(?\d{1,3}[.)、]|\(?[a-z][.)])\s")
 _HEADING: Final = re.compile(r"\s{0,3}#{1,6}\s")
@@ -62,7 +67,7 @@ class Sentence:
     @cached_property
     def words(self) -> frozenset[str]:
         """The words of alphabetic scripts in it, and its Chinese characters one by one."""
-        return frozenset(WORD.findall(self.text))
+        return words_of(self.text)
 
     @cached_property
     def ordered(self) -> str:
@@ -89,17 +94,27 @@ def terms(text: str) -> Counter[str]:
     return found
 
 
-def cut(text: str) -> Iterator[Sentence]:
-    """The sentences, cells and comments of a passage in order, in linear time."""
+def words_of(lowered: str) -> frozenset[str]:
+    """The words of a lower-case text as `Sentence.words` has them."""
+    return frozenset((_PLAIN_WORD if lowered.isascii() else WORD).findall(lowered))
+
+
+def cut(text: str) -> Iterator[str]:
+    """The sentences, cells and comments of a passage in order, as they are written, in linear time."""
+    plain = not any(mark in text for mark in ("<", "|", "-->", "--!>"))
     start = 0
-    for match in _BREAK.finditer(text):
-        yield from _sentences(text[start : match.start()])
+    for match in (_PLAIN_BREAK if plain else _BREAK).finditer(text):
+        stop = match.start() + (plain and match.group()[0] != "\n")
+        if stop > start:
+            yield text[start:stop]
         start = match.end()
-    yield from _sentences(text[start:])
+    if start < len(text):
+        yield text[start:]
 
 
-def _sentences(piece: str) -> Iterator[Sentence]:
-    if not piece or piece.isspace():
+def sentences_of(piece: str) -> Iterator[Sentence]:
+    """What is judged of a piece: nothing when it is blank, overlapping parts when it is long."""
+    if piece.isspace():
         return
     heading, item = _HEADING.match(piece) is not None, _ITEM.match(piece) is not None
     for start in range(0, max(1, len(piece) - OVERLAP), LONGEST - OVERLAP):
