@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from itertools import islice
+from operator import mul
 from typing import Final
 
 from assistant.core.text import CJK, remove_invisible
@@ -39,6 +40,8 @@ _COMMON: Final = frozenset(
     " then say ignore instructions previous system prompt user answer"
     " der die und das ist nicht sie el la los que de en y le les et des du un une est".split()
 )
+_MOST_COMMON: Final = (" the ", " of ", " and ", " to ", " in ", " is ", " for ")
+"""Some of them, as most sentences hold one: found without cutting the sentence into words."""
 _FREQUENCY: Final = tuple(
     map(float, "8.2 1.5 2.8 4.3 12.7 2.2 2 6.1 7 .15 .77 4 2.4 6.7 7.5 1.9 .1 6 6.3 9.1 2.8 .98 2.4 .15 2 .07".split())
 )
@@ -51,6 +54,7 @@ _FEW_CHINESE: Final = 6
 _STYLED: Final = re.compile(r"[\uff21-\uff5a\U0001d400-\U0001d7ff\u24b6-\u24e9\u2102-\u2138]")
 _FEW_STYLED: Final = 8
 _LEET: Final = str.maketrans("013457@$!", "oieastasi")
+_GREEK_OR_CYRILLIC: Final = re.compile(r"[\u0370-\u03ff\u0400-\u052f]")
 _MIXED: Final = re.compile(r"[a-zA-Z][\u0370-\u03ff\u0400-\u052f]|[\u0370-\u03ff\u0400-\u052f][a-zA-Z]")
 _LEET_HINT: Final = re.compile(r"[013457@$!](?:[a-z]|(?<=[a-z].))")
 _LEET_WORD: Final = re.compile(r"\b(?=[a-z]{0,20}[013457@$!])(?=[013457@$!]{0,20}[a-z])[a-z013457@$!]{4,24}\b")
@@ -117,9 +121,12 @@ def _reads(text: str) -> bool:
 def _latin(text: str) -> Iterator[str]:
     """Sentences of Latin letters without a single common word."""
     for match in _LATIN_SENTENCE.finditer(text):
-        words = match.group().lower().split()
+        sentence = match.group()
+        if any(word in sentence for word in _MOST_COMMON):
+            continue
+        words = sentence.lower().split()
         if len(words) >= 5 and _COMMON.isdisjoint(words):
-            yield match.group().lower()
+            yield sentence.lower()
 
 
 def _is_shifted(sentence: str) -> bool:
@@ -127,7 +134,8 @@ def _is_shifted(sentence: str) -> bool:
     if _is_common(sentence[::-1]):
         return True
     counts = [sentence.count(chr(97 + letter)) for letter in range(26)]
-    shift = max(range(1, 26), key=lambda by: sum(counts[(i + by) % 26] * _FREQUENCY[i] for i in range(26)))
+    twice = counts + counts
+    shift = max(range(1, 26), key=lambda by: sum(map(mul, twice[by : by + 26], _FREQUENCY)))
     alphabet = "abcdefghijklmnopqrstuvwxyz"
     return _is_common(sentence.translate(str.maketrans(alphabet[shift:] + alphabet[:shift], alphabet)))
 
@@ -143,7 +151,7 @@ def unmasked(text: str) -> str | None:
     """The passage with full-width, look-alike, spaced and digit-for-letter writing undone; None when it has none."""
     plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
     changed = plain is not text and len(_STYLED.findall(text)) >= _FEW_STYLED
-    if not plain.isascii() and _MIXED.search(plain):
+    if not plain.isascii() and _GREEK_OR_CYRILLIC.search(plain) and _MIXED.search(plain):
         plain, changed = plain.translate(_LOOK_ALIKE), True
     if _SPACED_HINT.search(plain) and _SPACED.search(plain):
         plain, changed = _SPACED.sub(_closed, plain), True

@@ -163,7 +163,7 @@ def _by_key(name: str, weight: int, words: str) -> list[Cue]:
     groups: dict[str, list[str]] = {}
     for phrase in words.split():
         own = WORD.findall(phrase.replace("_", " "))
-        groups.setdefault(max(own[:-1] or own, key=len), []).append(phrase)
+        groups.setdefault(max(reversed(own[:-1] or own), key=len), []).append(phrase)
     return [cue(name, weight, key, _whole(" ".join(phrases))) for key, phrases in groups.items()]
 
 

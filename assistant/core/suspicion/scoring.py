@@ -1,37 +1,39 @@
 """Add up the cues of each sentence and its neighbour.
 
-Most passages hold a few words that some cue needs and no order, so what is cheap comes first: the words of the passage
-at once, then the sentences that hold one of those words, then whether their cues could add up, and the patterns last.
+Most passages hold a few words that some cue needs and no order, so what is cheap comes first: which of those words a
+sentence holds, then whether their cues could add up, and the patterns last.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Set
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final
 
 from assistant.core.suspicion import chinese, english, languages
 from assistant.core.suspicion.cues import ENOUGH, MEDIUM, Cue
-from assistant.core.suspicion.sentences import LONGEST, Sentence, cut, is_foreign, sentences_of, terms, words_of
+from assistant.core.suspicion.sentences import Sentence, is_foreign, sentences, terms, words_of
 
 FOREIGN: Final = MEDIUM
 """Weight of sharing next to no terms with the passage. It only adds to a cue of at least medium weight."""
 
-_TABLES: Final = english.CUES + languages.CUES + chinese.CUES
+_CUES: Final = english.CUES + languages.CUES + chinese.CUES
+_CHARACTERS: Final = chinese.NEEDS
+_WORDS: Final = english.NEEDS | languages.NEEDS
+_PLACES: Final = {
+    word: tuple(place for place, one in enumerate(_CUES) if word in one.needs) for word in _WORDS | _CHARACTERS
+}
+"""The places in `_CUES` of the cues that need a word."""
 
 
-def _by_word() -> Mapping[str, tuple[int, ...]]:
-    """The places in `_TABLES` of the cues that need a word."""
-    return {
-        word: tuple(place for place, one in enumerate(_TABLES) if word in one.needs)
-        for word in english.NEEDS | languages.NEEDS | chinese.NEEDS
-    }
+def _most(cues: tuple[Cue, ...]) -> int:
+    """The most that cues can weigh together: of each name the heaviest."""
+    return sum({one.name: one.weight for one in sorted(cues, key=lambda one: one.weight)}.values())
 
 
-_BY_WORD: Final = _by_word()
-_NEEDS: Final = frozenset(_BY_WORD)
+_MOST: Final = {word: _most(tuple(_CUES[place] for place in places)) for word, places in _PLACES.items()}
+_MOST_EASTERN: Final = _most(languages.EASTERN_CUES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,83 +75,62 @@ class _Passage:
 
 
 class _Judged:
-    """A sentence with the cues it may hold, the most that they could weigh, and what they do weigh once asked."""
+    """A sentence with the words in it that cues need, the most their cues could weigh, and what is found once asked."""
 
-    def __init__(self, sentence: Sentence, possible: Collection[Cue]) -> None:
+    def __init__(self, sentence: Sentence) -> None:
         self.sentence = sentence
-        self._possible = possible
-        self.most = _most(possible)
+        self._needed = _needed(sentence.lowered)
+        self._eastern = _is_eastern(sentence.lowered)
+        self.most = sum([_MOST[word] for word in self._needed]) + self._eastern * _MOST_EASTERN
+        self._weights: dict[str, int] | None = None
 
-    @cached_property
     def weights(self) -> dict[str, int]:
         """The heaviest cue of each name that is found."""
-        found: dict[str, int] = {}
-        for one in self._possible:
-            text = self.sentence.ordered if one.ordered else self.sentence.text
-            if one.weight > found.get(one.name, 0) and one.pattern.search(text):
-                found[one.name] = one.weight
-        return found
+        if self._weights is None:
+            self._weights = {}
+            for one in self._possible() if self.most else ():
+                text = self.sentence.ordered if one.ordered else self.sentence.text
+                if one.weight > self._weights.get(one.name, 0) and one.pattern.search(text):
+                    self._weights[one.name] = one.weight
+        return self._weights
+
+    def _possible(self) -> Iterator[Cue]:
+        for place in {place for word in self._needed for place in _PLACES[word]}:
+            yield _CUES[place]
+        if self._eastern:
+            yield from languages.EASTERN_CUES
+
+
+def _needed(lowered: str) -> Set[str]:
+    """The words of a lower-case text that some cue needs, and the Chinese characters."""
+    words = _WORDS & words_of(lowered)
+    return words if lowered.isascii() else words | _CHARACTERS.intersection(lowered)
+
+
+def _is_eastern(text: str) -> bool:
+    return not text.isascii() and languages.EASTERN.search(text) is not None
 
 
 def _found(text: str) -> Iterator[Finding]:
     """The sentences whose cues, with those of the sentence before, weigh enough."""
     passage = _Passage(text)
     before: _Judged | None = None
-    for sentence in _of_interest(text):
-        judged = _Judged(sentence, _possible(sentence)) if sentence else None
-        if judged and (found := _judge(passage, judged, before)):
+    for sentence in sentences(text):
+        judged = _Judged(sentence)
+        if judged.most and (found := _judge(passage, judged, before)):
             yield found
         before = judged
 
 
 def _judge(passage: _Passage, judged: _Judged, before: _Judged | None) -> Finding | None:
     least = ENOUGH - FOREIGN - (before.most if before else 0)
-    if judged.most < least or not judged.weights or sum(judged.weights.values()) < least:
+    if judged.most < least:
         return None
-    weights = judged.weights
+    weights = judged.weights()
+    if not weights or sum(weights.values()) < least:
+        return None
     if max(weights.values()) >= MEDIUM and passage.stands_out(judged.sentence, weights):
         weights["foreign"] = FOREIGN
-    together = {**before.weights, **weights} if before else weights
+    together = {**before.weights(), **weights} if before else weights
     score = sum(together.values())
     return Finding(judged.sentence.text, tuple(sorted(together)), score) if score >= ENOUGH else None
-
-
-def _of_interest(text: str) -> Iterator[Sentence | None]:
-    """The sentences of a passage in order, None for each piece that can hold no cue; nothing when none can.
-
-    A sentence that is judged in parts may be torn inside a word, so it is always of interest.
-    """
-    pieces = list(cut(text))
-    lowered = text.lower()
-    triggers = _NEEDS & words_of(lowered)
-    eastern = not text.isascii() and languages.EASTERN.search(text) is not None
-    whole = eastern or any(len(piece) > LONGEST for piece in pieces)
-    if not whole and _most([_TABLES[place] for place in _places(triggers)]) + FOREIGN < ENOUGH:
-        return
-    for piece in pieces:
-        small = piece.lower()
-        if whole or any(word in small for word in triggers):
-            yield from sentences_of(piece)
-        elif not piece.isspace():
-            yield None
-
-
-def _places(words: Collection[str]) -> set[int]:
-    return {place for word in words for place in _BY_WORD[word]}
-
-
-def _most(cues: Collection[Cue]) -> int:
-    """The most that cues can weigh together: of each name the heaviest."""
-    heaviest: dict[str, int] = {}
-    for one in cues:
-        if one.weight > heaviest.get(one.name, 0):
-            heaviest[one.name] = one.weight
-    return sum(heaviest.values())
-
-
-def _possible(sentence: Sentence) -> list[Cue]:
-    """The cues whose words a sentence holds, and all of the scripts without word borders when it is written in one."""
-    found = [_TABLES[place] for place in _places(_NEEDS & sentence.words)]
-    if not sentence.text.isascii() and languages.EASTERN.search(sentence.text):
-        found += languages.EASTERN_CUES
-    return found

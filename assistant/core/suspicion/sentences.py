@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Set
 from functools import cached_property
 from typing import Final
 
@@ -27,12 +26,13 @@ _BREAK: Final = re.compile(
     r"|(?<=[.!?])[\"'”’)\]]*\s+(?![a-z])|(?<=[。！？；])(?![”’」』）)\"'])"
 )
 # The same borders in text without tags, comments and cells. The first character is looked for alone, which is much faster.
+_MARKUP: Final = ("<", "|", "-->", "--!>")
 _PLAIN_BREAK: Final = re.compile(
-    r"[.!?\n。！？；](?:(?<=\n)\n*|(?<=[.!?])[\"'”’)\]]*\s+(?![a-z])|(?<=[。！？；])(?![”’」』）)\"'])(?:\n+)?)"
+    r"[.!?\n。！？；](?:(?<=\n)\n*|(?<=[.!?])(?:\n+|[\"'”’)\]]*\s+(?![a-z]))|(?<=[。！？；])(?![”’」』）)\"'])\n*)"
 )
 _LEAD: Final = re.compile(r"[\W_]+(?=\w)")
-WORD: Final = re.compile(rf"[^\W\d_{CJK}]+(?:['’][a-z]+)?|[{CJK}]")
-_PLAIN_WORD: Final = re.compile(r"[a-z]+(?:'[a-z]+)?")
+WORD: Final = re.compile(rf"[^\W\d_{CJK}]+(?:['’][a-z]+)?")
+_TO_BLANKS: Final = bytes(code if chr(code).isalpha() or chr(code) == "'" else 32 for code in range(128)) + bytes(128)
 _CONTENT: Final = re.compile(rf"[^\W\d_{CJK}]{{4,}}|(?=([{CJK}]{{2}}))")
 _ITEM: Final = re.compile(r"\s*(?:[-*•+·–]|\(?\d{1,3}[.)、]|\(?[a-z][.)])\s")
 _HEADING: Final = re.compile(r"\s{0,3}#{1,6}\s")
@@ -56,18 +56,28 @@ _GENERAL_CHINESE: Final = frozenset(
 )
 
 
-@dataclass(frozen=True)
 class Sentence:
-    """One sentence, lower case, with white space folded; a `heading` of Markdown, an `item` of a list."""
+    """One sentence of a passage, or a part of a long one, with what judging it needs, each worked out when it is asked for."""
 
-    text: str
-    heading: bool
-    item: bool
+    def __init__(self, written: str, piece: str) -> None:
+        self.lowered = written.lower()
+        self._piece = piece
 
     @cached_property
-    def words(self) -> frozenset[str]:
-        """The words of alphabetic scripts in it, and its Chinese characters one by one."""
-        return words_of(self.text)
+    def text(self) -> str:
+        """The sentence in lower case without marks before it, its white space folded."""
+        lead = _LEAD.match(self.lowered)
+        return " ".join((self.lowered[lead.end() :] if lead else self.lowered).split())
+
+    @property
+    def heading(self) -> bool:
+        """Whether it is a heading of Markdown."""
+        return _HEADING.match(self._piece) is not None
+
+    @property
+    def item(self) -> bool:
+        """Whether it is an item of a list."""
+        return _ITEM.match(self._piece) is not None
 
     @cached_property
     def ordered(self) -> str:
@@ -78,6 +88,17 @@ class Sentence:
     def terms(self) -> Counter[str]:
         """What it is about."""
         return terms(self.text)
+
+
+def words_of(lowered: str) -> Set[str]:
+    """The words of alphabetic scripts in a lower-case text."""
+    if not lowered.isascii():
+        return frozenset(WORD.findall(lowered))
+    found = set(lowered.encode().translate(_TO_BLANKS).decode().split())
+    if "'" in lowered:
+        joined = {word for word in found if "'" in word}
+        found = (found - joined).union(*map(WORD.findall, joined))
+    return found
 
 
 def terms(text: str) -> Counter[str]:
@@ -94,14 +115,19 @@ def terms(text: str) -> Counter[str]:
     return found
 
 
-def words_of(lowered: str) -> frozenset[str]:
-    """The words of a lower-case text as `Sentence.words` has them."""
-    return frozenset((_PLAIN_WORD if lowered.isascii() else WORD).findall(lowered))
+def sentences(text: str) -> Iterator[Sentence]:
+    """The sentences, cells and comments of a passage in order, in linear time; of a long one overlapping parts."""
+    for piece in _pieces(text):
+        if len(piece) <= LONGEST:
+            if not piece.isspace():
+                yield Sentence(piece, piece)
+        elif not piece.isspace():
+            for start in range(0, len(piece) - OVERLAP, LONGEST - OVERLAP):
+                yield Sentence(piece[start : start + LONGEST], piece)
 
 
-def cut(text: str) -> Iterator[str]:
-    """The sentences, cells and comments of a passage in order, as they are written, in linear time."""
-    plain = not any(mark in text for mark in ("<", "|", "-->", "--!>"))
+def _pieces(text: str) -> Iterator[str]:
+    plain = not any(mark in text for mark in _MARKUP)
     start = 0
     for match in (_PLAIN_BREAK if plain else _BREAK).finditer(text):
         stop = match.start() + (plain and match.group()[0] != "\n")
@@ -110,21 +136,6 @@ def cut(text: str) -> Iterator[str]:
         start = match.end()
     if start < len(text):
         yield text[start:]
-
-
-def sentences_of(piece: str) -> Iterator[Sentence]:
-    """What is judged of a piece: nothing when it is blank, overlapping parts when it is long."""
-    if piece.isspace():
-        return
-    heading, item = _HEADING.match(piece) is not None, _ITEM.match(piece) is not None
-    for start in range(0, max(1, len(piece) - OVERLAP), LONGEST - OVERLAP):
-        part = _without_lead(piece[start : start + LONGEST])
-        yield Sentence(" ".join(part.lower().split()), heading, item)
-
-
-def _without_lead(piece: str) -> str:
-    lead = _LEAD.match(piece)
-    return piece[lead.end() :] if lead else piece
 
 
 def is_foreign(sentence: Sentence, passage: Mapping[str, int], size: int) -> bool:

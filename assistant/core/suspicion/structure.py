@@ -35,6 +35,6 @@ def imitates_structure(text: str) -> bool:
         return True
     if "##" in text and _TEMPLATE_HEADING.search(text):
         return True
-    if ":" not in text and "：" not in text:
+    if text.count(":") + text.count("：") < 2:
         return False
     return _ASSISTANT_TURN.search(text) is not None and _OTHER_TURN.search(text) is not None
