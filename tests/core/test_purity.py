@@ -8,7 +8,7 @@ from pathlib import Path
 
 import assistant.core
 
-ALLOWED = {"assistant", "rjieba", "Stemmer", "rapidfuzz", "numpy"}
+ALLOWED = {"assistant", "rjieba", "Stemmer", "rapidfuzz", "numpy", "rfc8785"}
 INSIDE = ("assistant.core", "assistant.errors")
 FORBIDDEN_STANDARD = {
     "asyncio", "datetime.now", "io", "logging", "os", "pathlib", "random", "secrets", "socket", "sqlite3", "subprocess",

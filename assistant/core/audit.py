@@ -1,0 +1,142 @@
+"""The audit record: what is kept of each answer and of each look at it, and how records are chained. Pure.
+
+Records of a tenant form a chain: each holds the hash of the one before. A record is hashed over its canonical JSON (RFC 8785).
+Personal text is not in it: it is sealed with the key of its person, and only the hash of the ciphertext is in the record, so that
+destroying the key leaves the chain valid.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any, Final
+
+import rfc8785
+
+from assistant.errors import BadInput
+
+VERSION: Final = 1
+
+
+class AuditKind(StrEnum):
+    """What a record tells of."""
+
+    TURN = "turn"
+    FEEDBACK = "feedback"
+    CORRECTION = "correction"
+    VIEW = "view"
+    EXPORT = "export"
+    REPLAY = "replay"
+    HOLD = "hold"
+    ERASURE = "erasure"
+    RETENTION = "retention"
+
+
+@dataclass(frozen=True, slots=True)
+class AuditDraft:
+    """A record before it has a place: who did what to whose turn, and what is known of it.
+
+    `actor` and `subject` are pseudonyms; `body` is plain JSON without personal text; `personal` is the personal text by name
+    (question, standalone, answer, ...), sealed before it is stored.
+    """
+
+    tenant: str
+    kind: AuditKind
+    actor: str
+    at: datetime
+    subject: str | None = None
+    conversation: str | None = None
+    turn: str | None = None
+    body: Mapping[str, Any] | None = None
+    personal: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRecord:
+    """A record in its place: `seq` grows by one per tenant from 1; `hash` covers everything else, `previous` included.
+
+    `sealed_sha256` is the hash of the ciphertext of the personal text, None where there is none.
+    """
+
+    tenant: str
+    seq: int
+    id: str
+    at: str
+    kind: AuditKind
+    actor: str
+    subject: str | None
+    conversation: str | None
+    turn: str | None
+    body: Mapping[str, Any]
+    sealed_sha256: str | None
+    previous: str
+    hash: str
+
+
+def genesis(tenant: str) -> str:
+    """The hash that stands before the first record of a tenant."""
+    return hashlib.sha256(b"assistant.audit.v1\0" + tenant.encode()).hexdigest()
+
+
+def place(draft: AuditDraft, *, id_: str, seq: int, previous: str, sealed_sha256: str | None) -> AuditRecord:
+    """The draft as the record number `seq` after the one with the hash `previous`.
+
+    Raises BadInput for a body that JSON cannot hold.
+    """
+    fields: dict[str, Any] = {
+        "tenant": draft.tenant,
+        "seq": seq,
+        "id": id_,
+        "at": stamp(draft.at),
+        "kind": draft.kind,
+        "actor": draft.actor,
+        "subject": draft.subject,
+        "conversation": draft.conversation,
+        "turn": draft.turn,
+        "body": dict(draft.body or {}),
+        "sealed_sha256": sealed_sha256,
+        "previous": previous,
+    }
+    return AuditRecord(**fields, hash=_digest(fields))
+
+
+def hash_of(record: AuditRecord) -> str:
+    """The hash that a record should have, computed from everything else in it."""
+    return _digest({name: getattr(record, name) for name in _HASHED})
+
+
+_HASHED: Final = (
+    "tenant",
+    "seq",
+    "id",
+    "at",
+    "kind",
+    "actor",
+    "subject",
+    "conversation",
+    "turn",
+    "body",
+    "sealed_sha256",
+    "previous",
+)
+
+
+def stamp(at: datetime) -> str:
+    """A point in time as records have it: UTC, milliseconds."""
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def canonical(value: Any) -> bytes:
+    """The canonical JSON of a value (RFC 8785); BadInput for what it cannot hold (NaN, integers beyond 2**53)."""
+    try:
+        return bytes(rfc8785.dumps(value))
+    except (rfc8785.CanonicalizationError, UnicodeEncodeError, RecursionError) as error:
+        raise BadInput("a record holds what JSON cannot", reason="canonical") from error
+
+
+def _digest(fields: Mapping[str, Any]) -> str:
+    plain = {name: str(value) if isinstance(value, AuditKind) else value for name, value in fields.items()}
+    return hashlib.sha256(canonical({"version": VERSION, **plain})).hexdigest()
