@@ -35,6 +35,7 @@ from assistant.llm.models import choose_model
 from assistant.llm.tokens import price_for, sees_images
 from assistant.prompts import LANGUAGES, load_prompts
 from assistant.retrieval.embedders import choose_embedder
+from assistant.retrieval.floors import floor_for, load_floors
 from assistant.retrieval.hybrid import HybridRetriever
 from assistant.store import Store
 from assistant.store.factors import ModelFactors
@@ -150,11 +151,19 @@ def make_embedder(settings: Settings) -> Embedder | None:
     return choose_embedder(name)
 
 
-def turn_policy(settings: Settings) -> TurnPolicy:
-    """The settings that steer a turn, as core values."""
+def chosen_floor(settings: Settings, embedder: Embedder | None) -> float:
+    """The least score of evidence, as a share of the best: the setting, or what was calibrated for the embedder in use."""
+    chosen = settings.retrieval
+    if chosen.floor is not None:
+        return chosen.floor
+    return floor_for(embedder.name if embedder else None, load_floors(chosen.floors))
+
+
+def turn_policy(settings: Settings, embedder: Embedder | None = None) -> TurnPolicy:
+    """The settings that steer a turn, as core values. Reads the file of floors."""
     budget, model, answers = settings.budget, settings.model, settings.answers
     return TurnPolicy(
-        selection=SelectionPolicy(floor=settings.retrieval.floor, limit=settings.retrieval.evidence),
+        selection=SelectionPolicy(floor=chosen_floor(settings, embedder), limit=settings.retrieval.evidence),
         budget=BudgetPolicy(
             min_output=budget.min_output,
             max_output=budget.max_output,
@@ -207,7 +216,7 @@ async def assemble(settings: Settings) -> AsyncIterator[Parts]:
             main=main,
             simple=simple,
             prompts=prompts,
-            policy=await asyncio.to_thread(turn_policy, settings),  # both look at what is registered on disk
+            policy=await asyncio.to_thread(turn_policy, settings, embedder),  # both read files
             rules=await asyncio.to_thread(custom_rules),
             gate=asyncio.Semaphore(settings.answers.parallel),
         )

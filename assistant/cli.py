@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
@@ -158,17 +159,26 @@ def doctor() -> None:
 
 @app.command(name="eval")
 def evaluate(
-    suite: Annotated[str, typer.Argument(help="Name of a suite, or `all`.")],
+    suite: Annotated[str, typer.Argument(help="Name of a suite, `all`, or `calibrate`.")],
     data: Annotated[Path, typer.Option(exists=True, file_okay=False, help="Folder with the labelled files.")],
     as_json: Annotated[bool, typer.Option("--json", help="The last line is one JSON object.")] = False,
     index: Annotated[Path | None, typer.Option(help="Folder that keeps the index between runs.")] = None,
     embedder: Annotated[str | None, typer.Option(help="Embedder instead of the one of the settings.")] = None,
+    recall: Annotated[float, typer.Option(help="calibrate: share of right passages that the floor keeps.")] = 0.9,
+    write: Annotated[Path | None, typer.Option(help="calibrate: file of floors to put the result into.")] = None,
 ) -> None:
-    """Measure on labelled questions."""
+    """Measure on labelled questions; `calibrate` chooses the least score of evidence for an embedder."""
+    from assistant.eval.calibration import Calibration, calibrate
+    from assistant.eval.run import Result
     from assistant.eval.run import evaluate as measure
 
     configure_logging("console", "warning")
-    for result in measure(suite, data, index=index, embedder=embedder):
+    results: Iterable[Result | Calibration] = (
+        [calibrate(data, index, embedder, recall, write)]
+        if suite == "calibrate"
+        else measure(suite, data, index=index, embedder=embedder)
+    )
+    for result in results:
         if as_json:
             sys.stdout.write(result.as_json() + "\n")
         else:

@@ -73,7 +73,13 @@ class RetrievalSettings(_Group):
     dimension: int = Field(1536, ge=1, le=65536, description="Length of the vectors of a litellm embedder")
     limit: int = Field(24, ge=1, le=500, description="Passages fetched per turn")
     evidence: int = Field(10, ge=1, le=100, description="Most pieces of evidence per turn")
-    floor: float = Field(0.0, ge=0, le=1, description="Least score, from `assistant eval calibrate`")
+    floor: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="Least score of evidence as a share of the best one; not set takes what was calibrated for the embedder",
+    )
+    floors: Path | None = Field(None, description="File of `assistant eval calibrate --write` with your own floors")
 
 
 class AnswerSettings(_Group):

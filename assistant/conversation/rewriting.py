@@ -42,6 +42,18 @@ _ANSWERS: Final = re.compile(
 )
 
 
+_NAME: Final = re.compile(r"(?<=[^.?!:\s\"“] )[A-Z][\w’'-]+")
+_CORRECTING: Final = (
+    re.compile(
+        r"^(?:(?:no|nope|sorry|not that)\b[\s,.!]*)?(?:i (?:only |just )?(?:meant?|was asking about)\b)?", re.IGNORECASE
+    ),
+    re.compile(r"^(?:(?:不是的?|不对|不|错了)[，,。！!\s]+)?(?:我(?:是说|的意思是|问的是|说的是|指的是|想问的是))?"),
+)
+"""What only says that a correction follows."""
+_NOT: Final = re.compile(r"\b(?:not|never|without|cannot|except|unless)\b|n['’]t\b|[不没无非未]", re.IGNORECASE)
+_TAG_QUESTION: Final = re.compile(r"([\u4e00-\u9fff])不\1|有没有|是否|能否")
+
+
 @dataclass(frozen=True, slots=True)
 class Rewriter:
     """The model that rewrites where the rules are unsure, its prompts, and how long it may take in seconds."""
@@ -75,7 +87,7 @@ async def make_standalone(
     return replace(
         ruled,
         text=rewritten,
-        searches=tuple(dict.fromkeys((rewritten, *ruled.searches[1:]))),
+        searches=tuple(dict.fromkeys((rewritten, question.strip(), *ruled.searches[1:]))),
         changed=rewritten != question.strip(),
         rule=f"{ruled.rule}+model",
         sure=True,
@@ -127,14 +139,34 @@ def first_question(reply: str) -> str:
 def is_faithful(rewritten: str, question: str, history: Sequence[tuple[str, str]]) -> bool:
     """Whether a rewrite is a question about the same thing: nothing answered, nothing invented, nothing lost.
 
-    Nine tenths of its terms were said before, every number of it too, and it keeps at least half of the terms of the
-    question as asked.
+    Nine tenths of its terms were said before, every number and every name of it too, it keeps at least half of the terms
+    of the question as asked, it is in its language, and it denies when the question denies.
     """
     if not 2 <= len(rewritten) <= _LONGEST or not _ASKS.search(rewritten) or _ANSWERS.match(rewritten):
         return False
-    asked, new = set(terms(question)), set(terms(rewritten))
-    said = asked.union(*(terms(f"{before}\n{answer}") for before, answer in history))
+    if (_is_denied(question) and not _is_denied(rewritten)) or _has_changed_language(rewritten, question, history):
+        return False
+    asked, new = set(terms(_said_anew(question))), set(terms(rewritten))
+    said = set(terms(question)).union(*(terms(f"{before}\n{answer}") for before, answer in history))
     invented = new - said
-    if any(term[0].isdigit() for term in invented) or len(invented) > max(1, len(new) // 10):
+    named = {term for name in _NAME.findall(rewritten) for term in terms(name)}
+    if invented & named or any(term[0].isdigit() for term in invented) or len(invented) > max(1, len(new) // 10):
         return False
     return len(asked & new) * 2 >= len(asked)
+
+
+def _said_anew(question: str) -> str:
+    for pattern in _CORRECTING:
+        question = pattern.sub("", question.strip())
+    return question
+
+
+def _is_denied(text: str) -> bool:
+    """Whether a text says "not", apart from a correction's first word and from Chinese questions of the form A-not-A."""
+    return _NOT.search(_TAG_QUESTION.sub("", _said_anew(text))) is not None
+
+
+def _has_changed_language(rewritten: str, question: str, history: Sequence[tuple[str, str]]) -> bool:
+    """Whether a rewrite is in neither the language of the question nor that of the question before: a bare name has none."""
+    known = {prompt_language(question), *(prompt_language(before) for before, _ in history[-1:] if before.strip())}
+    return prompt_language(rewritten) not in known

@@ -1,4 +1,4 @@
-"""The events of a turn, in the order accepted, plan, progress*, answer.*, citations, conflicts?, usage, done.
+"""The events of a turn, in the order accepted, plan, progress*, answer.*, citations, conflicts?, usage, done, source.changed*.
 
 The fields of each event are the `d` of its frame on the wire (docs/protocol.md) and of its row in the store.
 """
@@ -176,6 +176,19 @@ class TurnFinished:
     record_hash: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class SourceChanged:
+    """A cited document is no longer as it was when it was cited; may come days after the end of the turn.
+
+    change is updated (there is a newer version), deleted, or access_revoked (those who could read it then may not now).
+    """
+
+    type: ClassVar[str] = "source.changed"
+    turn: str
+    n: int
+    change: str
+
+
 TurnEvent = (
     TurnAccepted
     | TurnPlanned
@@ -187,4 +200,5 @@ TurnEvent = (
     | ConflictsFound
     | UsageReported
     | TurnFinished
+    | SourceChanged
 )

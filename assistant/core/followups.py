@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Final
 
 from assistant.core import followups_en, followups_zh
+from assistant.core.followups_listed import listed
 from assistant.core.text import index_terms, language, terms
 
 Turns = Sequence[tuple[str, str]]
@@ -29,6 +30,11 @@ _QUESTION_WIDTH: Final = 160
 _ANSWER_WIDTH: Final = 60
 _LONGEST_FOLLOW_UP: Final = 500
 """A question longer than this says itself what it is about."""
+_SHORT: Final = 60
+"""A longer question with an ordinal in it says itself what that is."""
+_SHORTEST_TOLD: Final = 12
+_LOWER: Final = re.compile(r"[a-z\u3400-\u9fff]")
+"""A text this short without one of these tells no language: 2023?, Q3, VPN."""
 _SAID: Final = 2000
 _NEW_TOPIC: Final = re.compile(
     r"^(?:new (?:topic|question)|another (?:topic|question)|(?:on )?(?:a )?different (?:topic|subject|note)"
@@ -63,35 +69,48 @@ def standalone(question: str, history: Turns) -> Standalone:
     past = [(before.strip(), answer) for before, answer in history if before.strip() or answer.strip()]
     if not past:
         return Standalone(asked, (asked,), changed=False, topic_change=False, rule="first")
-    if announced := _announced(asked):
+    if announced := _announced(asked, past):
         return Standalone(announced, (announced,), changed=announced != asked, topic_change=True, rule="new_topic")
-    rule, rest = _depends(asked)
+    rule, rest = _depends(asked, past)
     previous = next((before for before, _ in reversed(past) if before), "")[:_LONGEST_FOLLOW_UP]
-    if rule == "complete" or not previous:
+    item = listed(asked, past[-1][1]) if len(asked) <= _SHORT else ""
+    if not previous or (rule == "complete" and not item):
         return _complete(asked, past)
-    text, sure = _rules(asked).fill(rule, rest, asked, previous)
+    if item:
+        rule, rest, asked = "pronoun", asked, _named(asked, item)
+    text, sure = _rules(asked, past).fill(rule, rest, asked, previous)
     # What a fragment itself says weighs most while it is not certain what it continues.
     first = (asked, text) if rule == "fragment" and not sure else (text,)
     searches = _distinct(*first, context(past))
-    return Standalone(text, searches, changed=text != asked, topic_change=False, rule=rule, sure=sure)
+    return Standalone(text, searches, changed=text != question.strip(), topic_change=False, rule=rule, sure=sure)
 
 
-def _rules(asked: str) -> ModuleType:
-    return followups_en if language(asked) == "en" else followups_zh
+def _named(asked: str, item: str) -> str:
+    """A question with the point of the last answer that it speaks of."""
+    core = asked.rstrip("?？!！.。 ")
+    return f"{core} (“{item}”)?" if language(asked) == "en" else f"{core}（“{item}”）？"
 
 
-def _depends(asked: str) -> tuple[str, str]:
+def _rules(asked: str, past: Turns = ()) -> ModuleType:
+    """The rules of the language of a question; a number or an abbreviation is read in that of the question before."""
+    told = asked
+    if len(asked) <= _SHORTEST_TOLD and not _LOWER.search(asked):
+        told = next((before for before, _ in reversed(past) if before.strip()), asked)
+    return followups_en if language(told) == "en" else followups_zh
+
+
+def _depends(asked: str, past: Turns) -> tuple[str, str]:
     if len(asked) > _LONGEST_FOLLOW_UP:
         return "complete", asked
-    rule, rest = _rules(asked).depends(asked)
+    rule, rest = _rules(asked, past).depends(asked)
     return rule, rest
 
 
-def _announced(asked: str) -> str:
+def _announced(asked: str, past: Turns) -> str:
     """What follows the announcement of a new topic, or "" when none is announced."""
     found = _NEW_TOPIC.match(asked) or _ASIDE.match(asked)
     rest = asked[found.end() :].strip() if found else ""
-    if not rest or (_ASIDE.match(asked) and _depends(rest)[0] != "complete"):
+    if not rest or (_ASIDE.match(asked) and _depends(rest, past)[0] != "complete"):
         return ""
     return rest[:1].upper() + rest[1:]
 

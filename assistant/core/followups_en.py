@@ -10,7 +10,7 @@ from assistant.core.text import terms
 
 _LEAD: Final = re.compile(
     r"^(?:(?:ok(?:ay)?|great|perfect|thanks|thank you|i see|well|now|so|oh|ah|hm+|right|cool|and|but|then|also"
-    r"|one last thing)\b[\s,.!:;-]*)+",
+    r"|one last thing|actually)\b[\s,.!:;-]*|(?:sorry|wait|no|nope|yes|yeah)\s*[,.!;:-]+\s*)+",
     re.IGNORECASE,
 )
 _CORRECTION: Final = re.compile(
@@ -20,10 +20,30 @@ _CORRECTION: Final = re.compile(
     r"|i'm asking about|what i meant (?:was|is)|rather)\b[\s,:]*(?:to ask |to say )?(?P<rest>.+)$",
     re.IGNORECASE | re.DOTALL,
 )
-_PREPOSITIONS: Final = "for|in|on|at|with|without|to|from|by|of|as|if"
+# What is put right without saying so: "no, contractors", "not employees, contractors", "France, not Germany".
+_CONTRAST: Final = re.compile(
+    r"^(?:(?:no|nope|sorry|wait)[\s,.!-]+)?not\s+(?P<wrong>[^,;]{2,40}?)(?:\s*[,;-]+\s*(?:but\s+)?|\s+but\s+)(?P<right>[^,;]{2,60})$"
+    r"|^(?:(?:no|nope|sorry|wait)[\s,.!-]+)?(?P<instead>[^,;]{2,60}?)[\s,;]+(?:not|instead of|rather than)\s+(?P<of>[^,;]{2,40})$"
+    r"|^(?:no|nope|sorry)\s*[,.!;-]+\s*(?:the\s+)?(?P<plain>[^,;]{2,40})$",
+    re.IGNORECASE,
+)
+_PREPOSITIONS: Final = "for|in|on|at|with|without|to|from|by|of|as|if|over|under|above|below|during|after|before|between|until|within|outside"
+_SUBORDINATE: Final = re.compile(
+    r"^(?:(?:and|but|or|so)[\s,]+)*(?P<clause>(?:if|when|while|once|unless|until|after|before)\s+"
+    r"(?:i|we|you|he|she|they|it|someone|somebody|(?:an?|the|my|our|your|their)\s+\w+)\s.+)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_INVERTED: Final = re.compile(
+    r"\s(?:is|are|was|were|do|does|did|can|could|will|would|should|may|must|has|have|what|who|how|which)\s+"
+    r"(?:i|we|you|he|she|they|it|there|the|an?|my|our|many|much|long)\b|[,;]",
+    re.IGNORECASE,
+)
+"""Tells that a subordinate clause is followed by a question of its own."""
+_ALSO_BEFORE: Final = re.compile(r"^(?:even|also|just)\s+", re.IGNORECASE)
+_ALSO_AFTER: Final = re.compile(r"[\s,]+(?:too|as well|also|either|then|instead|rather|please)$", re.IGNORECASE)
 _ABOUT: Final = re.compile(
-    r"^(?:(?:and|but|so|then|now|also)[\s,]+)*(?:what|how) (?:about|if it(?:'s| is))\s+(?P<about>.+)$"
-    rf"|^(?:(?:and|or|but|also|same|same question|the same)[\s,]+)+(?P<phrase>(?:{_PREPOSITIONS})\s.+)$"
+    r"^(?:(?:and|but|so|then|now|also|ok|okay|no|sorry|actually|wait|thanks|well)[\s,.!]+)*(?:what|how) (?:about|if it(?:'s| is))\s+(?P<about>.+)$"
+    rf"|^(?:(?:and|or|but|also|same|same question|the same|even)[\s,]+)+(?P<phrase>(?:{_PREPOSITIONS})\s.+)$"
     r"|^(?:and|or)[\s,]+(?P<name>.+)$",
     re.IGNORECASE | re.DOTALL,
 )
@@ -52,6 +72,8 @@ _ANAPHOR: Final = re.compile(
     r"|(?<!is )(?<!are )\bthere\s*$",
     re.IGNORECASE,
 )
+_GENERIC: Final = frozenset(terms("long much many often far take mean sure come happen thing matter"))
+"""Terms that say nothing about a subject."""
 _IMPERSONAL: Final = (
     "possible|true|worth|necessary|required|allowed|mandatory|legal|better|best|safe|ok|okay|important|easy|hard"
     "|normal|common|advisable|correct|likely|permitted|acceptable"
@@ -90,11 +112,38 @@ _KINDS: Final = (
         r"\b\d+(?:[.,]\d+)*\s?(?:%|percent|days?|weeks?|months?|years?|hours?|people|users?|km|kg|gb|tb)(?!\w)",
         re.IGNORECASE,
     ),
+    re.compile(
+        r"\b(?:full|part)-?\s?time\b|\b(?:temporary|permanent|internal|external|junior|senior)\b", re.IGNORECASE
+    ),
     re.compile(r"\b(?:v|version )?\d+(?:\.\d+)+\b", re.IGNORECASE),
     _ROLES,
 )
+_YEAR, _QUARTER, _MONTH, *_ = _KINDS
+_YEAR_BESIDE: Final = re.compile(
+    r"(?:the )?(?:(?P<earlier>year before|previous year|prior year|preceding year)|(?:year after|following year|next year))(?: that)?",
+    re.IGNORECASE,
+)
+_RELATIVE: Final = re.compile(r"(?:this|last|next) (?:year|month|quarter|week)|today|tomorrow|yesterday", re.IGNORECASE)
+_DATED: Final = re.compile(r"(?:\b(?:in|for|of|during)\s+)?\b(?:19|20)\d\d\b", re.IGNORECASE)
+_BARE_QUESTION: Final = re.compile(
+    rf"(?:(?:{_PREPOSITIONS}|since)\s+)?(?:how (?:long|much|many|often|far|soon|come|so|exactly)|why not|since when|(?:what|which) \w+"
+    r"|are you (?:sure|certain)|is (?:that|it) (?:so|true|right|correct)|what do you mean|says who|what happens(?: then| next)?)"
+    r"|(?:how (?:much|many|long|often)|when|where|why|who|what|which) (?:is|are|was|were|gets?) (?:\w+ed|spent|paid|sold|lost|done"
+    r"|sent|kept|held|built|left|made|due|eligible|exempt|responsible)",
+    re.IGNORECASE,
+)
+_NO_CORRECTION: Final = frozenset(
+    ("thanks", "thank you", "problem", "worries", "idea", "way", "more", "need", "that's all", "that is all")
+)
+_ONWARD: Final = re.compile(
+    r"(?:please )?(?:tell|explain|give|show|list|describe|continue|go on|go ahead|more|elaborate|expand|repeat|say|yes|no|ok)\b.*",
+    re.IGNORECASE | re.DOTALL,
+)
 _ARTICLE: Final = re.compile(r"^(?:the|a|an)\s+", re.IGNORECASE)
 _PREPOSITION: Final = re.compile(rf"^(?:{_PREPOSITIONS})\s+", re.IGNORECASE)
+_SMALL: Final = frozenset(_PREPOSITIONS.split("|")) | frozenset(
+    "even also when while once unless the a an this last next full part sick annual unpaid paid parental".split()
+)
 _FOLLOWING: Final = re.compile(r"\s*\(following “(.*)”\)\s*$", re.DOTALL)
 _SUBJECT: Final = re.compile(r"\b(?:it|he|she)\b(?!['’])", re.IGNORECASE)
 _PERIOD: Final = re.compile(r"(?:19|20)\d\d|q[1-4]", re.IGNORECASE)
@@ -109,7 +158,11 @@ def depends(question: str) -> tuple[str, str]:
     """
     core = question.strip().rstrip("?!. ")
     if found := _CORRECTION.match(core):
-        return "correction", re.sub(r"[,\s]+(?:rather|instead)$", "", found["rest"].strip())
+        return "correction", _contrasted(_ALSO_AFTER.sub("", found["rest"].strip()))
+    if not _FINITE.search(core) and (right := _contrasted(core)) != core:
+        return "correction", right
+    if (found := _SUBORDINATE.match(core)) and not _INVERTED.search(found["clause"]) and not _ANAPHOR.search(core):
+        return "fragment", found["clause"]
     if (found := _ABOUT.match(core)) and not _FINITE.search(rest := found["about"] or found["phrase"] or found["name"]):
         return "fragment", rest.strip()
     core = _LEAD.sub("", core)
@@ -118,6 +171,13 @@ def depends(question: str) -> tuple[str, str]:
     if _refers_back(core):
         return "pronoun", core
     return ("ellipsis" if _is_elliptic(core) else "complete"), core
+
+
+def _contrasted(text: str) -> str:
+    """What is meant where a text names what is not meant, too; else the text."""
+    found = _CONTRAST.match(text)
+    right = (found["right"] or found["instead"] or found["plain"]) if found else text
+    return right if right and right.lower() not in _NO_CORRECTION else text
 
 
 def _refers_back(core: str) -> bool:
@@ -133,7 +193,9 @@ def _refers_back(core: str) -> bool:
 
 def _is_elliptic(core: str) -> bool:
     """Whether something is missing without a word that points at it: "any other?", "what is the deadline"."""
-    content = terms(core)
+    content = terms(_EXPLETIVE.sub(" ", core))
+    if _BARE_QUESTION.fullmatch(core) or set(content) <= _GENERIC:
+        return True
     if content and names(core):
         return False
     more = len(content) <= 3 and _MORE.search(core) is not None
@@ -168,17 +230,88 @@ def fill(rule: str, rest: str, question: str, previous: str) -> tuple[str, bool]
 
 def _swap(rest: str, previous: str) -> str:
     """The previous question with the one part that the rest takes the place of; "" when that is not certain."""
-    bare = _ARTICLE.sub("", _PREPOSITION.sub("", rest))
-    for kind in _KINDS:
-        if kind.fullmatch(bare) and (old := list(kind.finditer(previous))):
-            return previous[: old[0].start()] + bare + previous[old[0].end() :] if len(old) == 1 else ""
-    known = names(previous)
-    if len(known) == 1 and names(f"x {bare}") == [bare] and previous.count(known[0]) == 1:
-        return previous.replace(known[0], bare)
+    rest = _ALSO_AFTER.sub("", rest)
+    if _SUBORDINATE.match(rest):
+        return _with(previous, _opened(rest))
+    asked = _ALSO_BEFORE.sub("", rest)
+    bare = _ARTICLE.sub("", _PREPOSITION.sub("", asked))
+    if (exchanged := _exchanged(asked, bare, previous)) is not None:
+        return exchanged
+    if old := _name_like(bare, previous):
+        return previous.replace(old, bare)
     if (same := _same_head(bare, previous)) and previous.count(same) == 1:
-        return previous.replace(same, bare)
-    added = f"in {bare}" if _PERIOD.fullmatch(rest) else rest if _PREPOSITION.match(rest) else ""
-    return f"{previous.rstrip('?!. ')} {added}?" if added else ""
+        return previous.replace(same, _opened(bare))
+    return _with(previous, added) if (added := _addition(asked, rest, bare)) else ""
+
+
+def _exchanged(asked: str, bare: str, previous: str) -> str | None:
+    """The previous question with a part of the same kind exchanged; "" when several are, None when none is."""
+    if dated := _redated(asked, bare, previous):
+        return dated
+    for kind in _KINDS:
+        if not _is_list_of(kind, bare) or not (old := list(kind.finditer(previous))):
+            continue
+        if len(old) != 1:
+            return ""
+        start, stop = old[0].span()
+        own = _PREPOSITION.match(asked)
+        before = re.search(rf"\b(?:{_PREPOSITIONS})\s+$", previous[:start], re.IGNORECASE)
+        if own and before:
+            return previous[: before.start()] + _opened(own.group()) + bare + previous[stop:]
+        return previous[:start] + (_opened(bare) if start else bare[:1].upper() + bare[1:]) + previous[stop:]
+    return None
+
+
+def _redated(asked: str, bare: str, previous: str) -> str:
+    """The previous question with its one year moved, made relative, or narrowed to a quarter or month; "" if none is."""
+    years = list(_DATED.finditer(previous))
+    if len(years) != 1:
+        return ""
+    year = _YEAR.findall(previous)[0]
+    start, stop = years[0].span()
+    if beside := _YEAR_BESIDE.fullmatch(asked):
+        moved = int(year) + (-1 if beside["earlier"] else 1)
+        return previous[: stop - 4] + str(moved) + previous[stop:]
+    if _RELATIVE.fullmatch(bare):
+        return previous[:start] + _opened(bare) + previous[stop:]
+    if any(kind.fullmatch(bare) and not kind.search(previous) for kind in (_QUARTER, _MONTH)):
+        return f"{previous[: stop - 4]}{bare} {year}{previous[stop:]}"
+    return ""
+
+
+def _is_list_of(kind: re.Pattern[str], text: str) -> bool:
+    """Whether a text is one thing of a kind or several, joined by commas, "and" and "or"."""
+    parts = re.split(r"\s*,\s+(?:(?:and|or)\s+)?|\s+(?:and|or|to)\s+", text)
+    return all(kind.fullmatch(part) for part in parts)
+
+
+def _name_like(bare: str, previous: str) -> str:
+    """The name of the previous question that a name takes the place of: the only one, or the only one of several words."""
+    if names(f"x {bare}") != [bare]:
+        return ""
+    known = names(previous)
+    fitting = known if len(known) == 1 else [name for name in known if " " in name and " " in bare]
+    return fitting[0] if len(fitting) == 1 and previous.count(fitting[0]) == 1 else ""
+
+
+def _addition(asked: str, rest: str, bare: str) -> str:
+    """How a rest that takes no other part's place is added to the previous question; "" when that is not certain."""
+    if _PERIOD.fullmatch(asked) or _MONTH.fullmatch(asked):
+        return f"in {bare}"
+    if _PREPOSITION.match(asked) and not _ANAPHOR.search(asked):
+        return _opened(rest)
+    return f"for {_opened(bare)}" if _ROLES.fullmatch(bare) else ""
+
+
+def _with(previous: str, added: str) -> str:
+    return f"{previous.rstrip('?!. ')} {added}?"
+
+
+def _opened(text: str) -> str:
+    """A text as it stands inside a sentence: without the capital that opened it, unless it is a name or "I"."""
+    first = text.split(" ", 1)[0]
+    ordinary = first[:1].isupper() and first[1:].islower() and (first.lower() in _SMALL or _ROLES.match(text))
+    return text[:1].lower() + text[1:] if ordinary else text
 
 
 def _same_head(bare: str, previous: str) -> str:
@@ -195,6 +328,8 @@ def _same_head(bare: str, previous: str) -> str:
 def _name_for_pronoun(question: str, previous: str) -> str:
     """The question with its one pronoun replaced by the one name of the previous question; "" when not certain."""
     known, pronouns = names(previous), list(_SUBJECT.finditer(question))
+    if pronouns and pronouns[0].group().lower() != "it" and len(known) > 1:
+        known = [name for name in known if " " in name]
     if len(known) != 1 or len(pronouns) != 1 or _ANAPHOR.search(_SUBJECT.sub(" ", question)):
         return ""
     before, _, after = previous.partition(known[0])
@@ -219,4 +354,5 @@ def _shortened(previous: str, longest: int = 240) -> str:
 
 def _sentence(text: str) -> str:
     text = text.strip()
-    return text[:1].upper() + text[1:] + ("" if text[-1:] in "?.!" else "?")
+    end = "" if text[-1:] in "?.!？。！" else "." if _ONWARD.fullmatch(text) else "?"
+    return text[:1].upper() + text[1:] + end

@@ -20,10 +20,20 @@ _CORRECTION: Final = re.compile(
     r"[，,：:\s]*(?P<rest>.+)$",
     re.DOTALL,
 )
+# What is put right by naming what is not meant: 不是年假，是病假；说错了，是病假；不，我要2020年的；北京，不是上海.
+_CONTRAST: Final = re.compile(
+    r"^(?:不是|不是说|不是问|不要|并非)[^，,。；;]{1,16}[，,；;\s]*(?:而?是(?:说|问|指)?|要)(?P<but>[^，,。；;]{1,24})$"
+    r"|^(?:不是的?|不对|不|错了|说错了|我说错了|搞错了|弄错了|问错了|抱歉|对不起)[，,。！!\s]+(?:我(?:要|想要|想问|想知道|想查)(?:的是)?|应?该?是|是)?"
+    r"(?P<plain>[^，,。；;]{1,24})$"
+    r"|^(?P<first>[^，,。；;]{2,16})(?:[，,；;\s]+不是|[，,；;\s]*而(?:不是|非))[^，,。；;]{1,16}$"
+)
 _NE: Final = re.compile(
     r"^(?:那么?|还有|以及|然后|或者)?[，,\s]*(?P<rest>[^，,。；;？?]{1,20}?)的?(?:呢|怎么样|如何|怎么说|又如何)$"
 )
 _AND: Final = re.compile(r"^(?:那么?|还有|以及|或者|换成|如果是|要是|假如是)[，,\s]*(?P<rest>[^，,。；;？?]{1,16})$")
+_CONDITION: Final = re.compile(
+    r"^(?:那么?|但是?|可是)?[，,\s]*(?P<rest>(?:如果|要是|假如|假设|万一)(?!是)[^，,。；;？?]{2,24}?)(?:的话)?呢$"
+)
 _ASKS: Final = re.compile(
     r"什么|怎么|怎样|如何|哪|谁|多少|多久|多长|多大|多高|几|吗|么$|是否|能否|可否|有没有|是不是|能不能|可不可以|要不要"
     r"|为何|为啥|请|帮|介绍|说明|列出|告诉"
@@ -39,14 +49,14 @@ _MERE: Final = re.compile(
 )
 _QUOTED: Final = re.compile(r"《([^《》]{1,40})》|“([^“”]{1,24})”|「([^「」]{1,24})」")
 _ROLES: Final = re.compile(
-    r"(?:正式|合同|试用期|新入职|新|老|外籍|兼职|全职|派遣|临时|外包|在职|离职|退休|普通|基层|非全日制)?(?:员工|职工|人员)"
+    r"(?:男|女|正式|合同|试用期|新入职|新|老|外籍|兼职|全职|派遣|临时|外包|在职|离职|退休|普通|基层|非全日制)?(?:员工|职工|人员)"
     r"|合同工|实习生|临时工|派遣工|外包|兼职|全职|经理|主管|总监|高管|管理层|顾问|应届生|培训生|供应商|客户|访客|家属|配偶"
     r"|子女|学生|志愿者"
 )
 _NUMERAL: Final = r"[\d一二两三四五六七八九十百千万零〇]"
 # Kinds of things that take each other's place: a fragment of one kind replaces the one of its kind in the last question.
 _KINDS: Final = (
-    re.compile(r"(?:19|20)\d\d年度?|今年|去年|明年|前年|后年|本年度?"),
+    re.compile(r"(?:19|20)\d\d(?:年度?)?|今年|去年|明年|前年|后年|本年度?"),
     re.compile(rf"{_NUMERAL}{{1,3}}月份?|上个?月|下个?月|本月|这个月"),
     re.compile(r"第[一二三四1-4]季度|[Qq][1-4]|上半年|下半年"),
     re.compile(r"(?:星期|周|礼拜)[一二三四五六日天末]"),
@@ -55,6 +65,22 @@ _KINDS: Final = (
     _ROLES,
 )
 _PERIODS: Final = _KINDS[:3]
+_YEAR: Final = re.compile(r"(?:19|20)\d\d(?=年)")
+_YEAR_BESIDE: Final = re.compile(r"(?:(?P<earlier>前一年|上一年|之前一年)|后一年|下一年|之后一年|第二年)")
+_CIRCUMSTANCE: Final = re.compile(
+    r"(?:周末|工作日|(?:法定)?节假日|假期|春节|国庆|夜间|晚上|白天|早上|上午|下午|国外|国内|海外|境外|外地|异地|出差时|试用期(?:内|间)?|.{1,8}(?:期间|以后|以前|之后|之前|以内|以上|以下))"
+)
+"""What a question can be narrowed to by putting it first."""
+_ABROAD: Final = re.compile(r"国外|国内|海外|境外|外地")
+_LEADING: Final = re.compile(r"^(?:在|对于?|针对|关于|换成|如果是|要是|假如是)(?=.{2})")
+_JOINED: Final = re.compile(r"[、和与及或跟，,]|以及")
+_JOINT: Final = re.compile(
+    r"^(?:那么?|另外|对了|所以|但是?|可是)[，,\s]*(?=.{2})(?![个些里边种位部首家次项份条是会本座名张天年月时儿样])"
+)
+"""What ties a question to the one before; 那 only where it does not point at something."""
+_ONWARD: Final = re.compile(
+    r"(?:请|麻烦)?(?:再|继续|接着|详细|具体|展开|进一步)?(?:说说|讲讲|说|讲|解释|说明|举|列出|介绍|重复|继续|接着说|展开)(?!.*[吗呢么]).*|好的?|是的?|对的?|不是|不用了?|可以"
+)
 _CUT: Final = re.compile(
     r"是否|能否|可以|需要|应该|必须|怎么|怎样|如何|什么|哪|谁|多少|多久|多长|几|为什么|有没有|是不是|能不能|包括"
     r"|[是有要会能在由吗呢？?！!\s]"
@@ -78,6 +104,10 @@ def depends(question: str) -> tuple[str, str]:
     core = question.strip().strip(_END)
     if found := _CORRECTION.match(core):
         return "correction", found["rest"].strip(_END)
+    if (found := _CONTRAST.match(core)) and not _ASKS.search(right := found["but"] or found["plain"] or found["first"]):
+        return "correction", right.strip(_END).removesuffix("的")
+    if found := _CONDITION.match(core):
+        return "fragment", found["rest"]
     for pattern in (_NE, _AND):
         if (found := pattern.match(core)) and not _is_clause(found["rest"]):
             return "fragment", found["rest"]
@@ -132,24 +162,62 @@ def fill(rule: str, rest: str, question: str, previous: str) -> tuple[str, bool]
     if rule in {"correction", "fragment"}:
         if swapped := _swap(rest, _fuller(previous)):
             return swapped, True
-    elif not _MERE.fullmatch(rest) and (topic := _topic(_fuller(previous))):
-        return f"关于{topic}：{_sentence(question)}", False
+    elif not _MERE.fullmatch(rest) and (topic := _topic(_fuller(previous), whole=not _content(rest))):
+        return f"关于{topic}：{_sentence(_JOINT.sub('', question))}", False
     return f"{_sentence(question)}（接上一问：“{_shortened(previous)}”）", False
 
 
 def _swap(rest: str, previous: str) -> str:
     """The previous question with the one part that the rest takes the place of; "" when that is not certain."""
-    for kind in _KINDS:
-        if kind.fullmatch(rest) and (old := list(kind.finditer(previous))):
-            return previous[: old[0].start()] + rest + previous[old[0].end() :] if len(old) == 1 else ""
-    known = names(previous)
-    if len(known) == 1 and names(rest) == [rest] and previous.count(known[0]) == 1 and _tag(rest) == _tag(known[0]):
-        return previous.replace(known[0], rest)
-    if same := _same_head(rest, previous):
-        return previous.replace(same, rest)
-    if any(kind.fullmatch(rest) for kind in _PERIODS):
+    if rest.startswith(("如果", "要是", "假如", "假设", "万一")):
         return f"{rest}，{previous}"
-    return f"在{rest}，{previous}" if _tag(rest) == "ns" else ""
+    bare = _LEADING.sub("", rest)
+    known = names(previous)
+    if _ABROAD.fullmatch(bare) and len(known) == 1 and _tag(known[0]) == "ns":
+        return previous.replace(known[0], bare)
+    if (exchanged := _exchanged(bare, previous)) is not None:
+        return exchanged
+    if (old := _name_like(bare, previous)) or (old := _same_head(bare, previous)):
+        return previous.replace(old, bare)
+    if any(kind.fullmatch(bare) for kind in _PERIODS) or _CIRCUMSTANCE.fullmatch(rest):
+        return f"{rest}，{previous}"
+    if _ROLES.fullmatch(bare):
+        return f"对于{bare}，{previous}"
+    return f"在{bare}，{previous}" if all(_tag(part) == "ns" for part in _JOINED.split(bare)) else ""
+
+
+def _exchanged(bare: str, previous: str) -> str | None:
+    """The previous question with a part of the same kind exchanged; "" when several are, None when none is."""
+    years = list(_YEAR.finditer(previous))
+    if len(years) == 1 and (moved := _moved(bare, years[0], previous)):
+        return moved
+    for kind in _KINDS:
+        parts = _JOINED.split(bare)
+        if not all(kind.fullmatch(part) for part in parts) or not (old := list(kind.finditer(previous))):
+            continue
+        if len(old) != 1:
+            return ""
+        whole = f"{bare}年" if old[0].group().endswith("年") and bare[-1:].isdigit() else bare
+        return previous[: old[0].start()] + whole + previous[old[0].end() :]
+    return None
+
+
+def _moved(bare: str, year: re.Match[str], previous: str) -> str:
+    """The previous question with its year moved by one, or narrowed to a quarter or month; "" if it is not."""
+    if beside := _YEAR_BESIDE.fullmatch(bare):
+        moved = int(year.group()) + (-1 if beside["earlier"] else 1)
+        return previous[: year.start()] + str(moved) + previous[year.end() :]
+    if any(kind.fullmatch(bare) and not kind.search(previous) for kind in _PERIODS[1:]):
+        return previous[: year.end() + 1] + bare + previous[year.end() + 1 :]
+    return ""
+
+
+def _name_like(bare: str, previous: str) -> str:
+    """The one name of the previous question, when the rest is a name of its kind, or several."""
+    known, parts = names(previous), _JOINED.split(bare)
+    if len(known) != 1 or names(bare) != parts or previous.count(known[0]) != 1:
+        return ""
+    return known[0] if all(_tag(part) == _tag(known[0]) for part in parts) else ""
 
 
 def _tag(word: str) -> str:
@@ -162,16 +230,33 @@ def _same_head(rest: str, previous: str) -> str:
     for head in (rest[-2:], rest[-1:]):
         start = previous.find(head) + len(head) - len(rest)
         part = previous[start : start + len(rest)] if start >= 0 else ""
-        fits = part and part != rest and previous.count(head) == 1 and FUNCTION_CHARACTERS.isdisjoint(part)
+        fits = (
+            part
+            and _is_whole(start, start + len(part), previous)
+            and part != rest
+            and previous.count(head) == 1
+            and FUNCTION_CHARACTERS.isdisjoint(part)
+        )
         if len(rest) > len(head) and fits and part.endswith(head) and not _is_clause(part):
             return part
     return ""
 
 
-def _topic(previous: str) -> str:
-    """What the previous question is about: its one name, or what its last clause says before it asks; "" when unclear."""
+def _is_whole(start: int, stop: int, text: str) -> bool:
+    """Whether a part of a text begins and ends where words do."""
+    borders = {0}
+    for word in rjieba.cut(text):
+        borders.add(max(borders) + len(word))
+    return {start, stop} <= borders
+
+
+def _topic(previous: str, *, whole: bool) -> str:
+    """What the previous question is about: its one name, or what its last clause says before it asks; "" when unclear.
+
+    With `whole`, for a question that names no property itself, what is said of a place stays with it: 上海的住宿标准.
+    """
     known = names(previous)
-    if len(known) == 1:
+    if len(known) == 1 and not (whole and _tag(known[0]) == "ns" and f"{known[0]}的" in previous):
         return f"《{known[0]}》" if f"《{known[0]}》" in previous else known[0]
     clauses = [clause for clause in _CLAUSES.split(previous.strip(_END)) if clause.strip()]
     parts = [part for part in _CUT.split(_LEAD.sub("", clauses[-1].strip())) if part] if clauses else []
@@ -194,4 +279,4 @@ def _shortened(previous: str, longest: int = 120) -> str:
 
 def _sentence(text: str) -> str:
     text = text.strip()
-    return text if text[-1:] in "？?。！!" else text + "？"
+    return text if text[-1:] in "？?。！!" else text + ("。" if _ONWARD.fullmatch(text) else "？")

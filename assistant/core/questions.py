@@ -18,11 +18,18 @@ class QuestionKind(StrEnum):
     SMALL_TALK = "small_talk"
 
 
+# Words of politeness and of having understood; a text made of nothing else asks nothing.
+_PLEASANTRY: Final = (
+    r"(?:hi|hello|hey|good (?:morning|afternoon|evening)|many thanks|thanks?(?: you)?(?: (?:so|very) much)?|thx|cheers|bye|goodbye"
+    r"|see you|ok(?:ay)?|great|perfect|nice|cool|awesome|excellent|wonderful|got it|understood|i see|makes sense|all clear|no problem"
+    r"|that(?:'s| is| was)? (?:all|it|great|perfect|clear|very helpful|helpful|helps|helped)(?: for now)?|how are you(?: doing)?"
+    r"|who are you|what (?:are you|can you do))(?:[ \t]+(?:there|all|everyone|again|a lot|for (?:your|the) help))?"
+    r"|你好|您好|嗨|早上好|下午好|晚上好|(?:非常|十分)?感谢(?:你|您)?(?:的帮助)?|谢谢(?:你|您|啦|了)?(?:的帮助)?|多谢|谢了|再见|拜拜|好(?:的|吧)?(?=[\s，,!！。.谢多明知收]|$)"
+    r"|明白了?|知道了|了解了?|懂了|收到|清楚了|没问题了?|没有?(?:别的|其他)?(?:问题|事)了|原来如此|太好了|你是谁|你能做什么|你会什么"
+)
+_PAUSE: Final = r"[\s!！.。?？,，、~～;；-]"
 _GREETING: Final = re.compile(
-    r"^\s*(?:(?:hi|hello|hey|good (?:morning|afternoon|evening)|thanks?(?: you)?(?: (?:so|very) much)?|thx|bye|goodbye|ok(?:ay)?"
-    r"|great|perfect|nice|cool|how are you(?: doing)?|who are you|what (?:are you|can you do))(?:\s+(?:there|all|everyone|again|a lot))?"
-    r"|你好|您好|嗨|早上好|下午好|晚上好|谢谢(?:你|您)?|多谢|再见|拜拜|好的|你是谁|你能做什么|你会什么)[\s!！.。?？,，~～]*$",
-    re.IGNORECASE,
+    rf"(?:{_PAUSE}*(?:(?:{_PLEASANTRY})(?:{_PAUSE}+|$|(?<=[\u4e00-\u9fff])))){{1,6}}", re.IGNORECASE
 )
 _KINDS: Final[tuple[tuple[QuestionKind, re.Pattern[str]], ...]] = (
     (
@@ -70,6 +77,6 @@ def asks_for_a_picture(question: str) -> bool:
 
 def question_kind(question: str) -> QuestionKind:
     """Classify a question by its words, English and Chinese; a plain question is a lookup."""
-    if _GREETING.match(question):
+    if _GREETING.fullmatch(question):
         return QuestionKind.SMALL_TALK
     return next((kind for kind, pattern in _KINDS if pattern.search(question)), QuestionKind.LOOKUP)

@@ -21,7 +21,8 @@ _ROUNDS: Final = 3
 class SelectionPolicy:
     """How evidence is selected.
 
-    `floor` is the least score (calibrated by `assistant eval calibrate`); `limit` the most pieces; `near` the share of
+    `floor` is the least score as a share of the best one (calibrated by `assistant eval calibrate`; a share, because scores
+    fall with the size of the collection); `limit` the most pieces; `near` the share of
     common word trigrams from which two texts count as the same; `crowding` the factor on the score of each further passage
     from one document; `longest` the most characters of merged neighbours.
     """
@@ -57,7 +58,8 @@ def select(passages: Sequence[Passage], policy: SelectionPolicy | None = None) -
 
 def _best(distinct: Sequence[Passage], policy: SelectionPolicy) -> list[Passage]:
     """The passages above the floor, neighbours merged, several sources first; more of them until there are enough."""
-    count = max(policy.minimum, sum(passage.score >= policy.floor for passage in distinct))
+    least = policy.floor * max((passage.score for passage in distinct), default=0.0)
+    count = max(policy.minimum, sum(passage.score >= least for passage in distinct))
     merged = _merge_neighbours(distinct[:count], policy.longest)
     while len(merged) < policy.minimum and count < len(distinct):
         count += 1

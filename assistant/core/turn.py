@@ -11,6 +11,7 @@ from assistant.core.events import (
     AnswerStarted,
     CitationsAdded,
     ConflictsFound,
+    SourceChanged,
     TurnAccepted,
     TurnEvent,
     TurnFinished,
@@ -24,7 +25,8 @@ from assistant.core.events import (
 class TurnMessage:
     """The state of a turn after some of its events; after turn.done it is the stored assistant message.
 
-    `steps` are those parts of the work that were counted or said something.
+    `steps` are those parts of the work that were counted or said something; `changes` is what became of its sources since,
+    the last change of each citation; only the log tells it.
     """
 
     question: str = ""
@@ -43,6 +45,7 @@ class TurnMessage:
     usage: UsageReported | None = None
     audit_id: str | None = None
     record_hash: str | None = None
+    changes: tuple[SourceChanged, ...] = ()
 
 
 def apply(message: TurnMessage, event: TurnEvent) -> TurnMessage:
@@ -76,6 +79,9 @@ def apply(message: TurnMessage, event: TurnEvent) -> TurnMessage:
                 audit_id=event.audit_id,
                 record_hash=event.record_hash,
             )
+        case SourceChanged():
+            others = (change for change in message.changes if change.n != event.n)
+            return replace(message, changes=(*others, event))
 
 
 def fold(events: Iterable[TurnEvent], start: TurnMessage | None = None) -> TurnMessage:

@@ -1,10 +1,11 @@
-"""`assistant eval calibrate`: the score below which passages are left out, measured on labelled questions."""
+"""`assistant eval calibrate`: the share of the best score below which passages are left out, measured on
+labelled questions."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -105,7 +106,18 @@ def _search(folder: Path, index: Path | None, embedder: Embedder | None) -> dict
     if not suites:
         names = [f"{suite.questions}.jsonl" for suite in SUITES]
         raise BadInput(f"the folder holds none of {', '.join(names)}", reason="missing_file", known=names)
-    return {suite.name: search_suite(suite, folder, index, embedder, FETCHED) for suite in suites}
+    return {
+        suite.name: [relative(each) for each in search_suite(suite, folder, index, embedder, FETCHED)]
+        for suite in suites
+    }
+
+
+def relative(searched: Searched) -> Searched:
+    """The same passages with scores as shares of the best one, as selection reads a floor."""
+    best = max((passage.score for passage in searched.passages), default=0.0)
+    if best <= 0:
+        return searched
+    return replace(searched, passages=[replace(each, score=each.score / best) for each in searched.passages])
 
 
 def measure(embedder: str, found: Mapping[str, Sequence[Searched]], recall: float) -> Calibration:

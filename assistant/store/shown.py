@@ -21,17 +21,18 @@ from assistant.store.tables import conflicts, document_versions, documents, evid
 
 _HIGHEST: Final = 2**31 - 1  # of an integer column
 
-_EXACT: Final = func.coalesce(
+QUOTED: Final = func.coalesce(
     evidence.c.exact,
     func.substr(document_versions.c.text, evidence.c.span_start + 1, evidence.c.span_end - evidence.c.span_start),
 ).label("quoted")
+"""The text of an evidence row, from the stored version where that holds it."""
 
 
 def _shown(turn: str) -> Select[*tuple[Any, ...]]:
     """The evidence rows of a turn in prompt order, each with its text."""
     version = (document_versions.c.document == evidence.c.document) & (document_versions.c.number == evidence.c.version)
     return (
-        select(evidence, _EXACT)
+        select(evidence, QUOTED)
         .outerjoin(document_versions, version)
         .where(evidence.c.turn == turn)
         .order_by(evidence.c.position)

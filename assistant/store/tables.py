@@ -15,23 +15,20 @@ from sqlalchemy import (
     Index,
     Integer,
     LargeBinary,
-    MetaData,
     Table,
     Text,
     UniqueConstraint,
     text,
 )
 
+from assistant.store.audit_tables import audit_chains as audit_chains
+from assistant.store.audit_tables import audit_checkpoints as audit_checkpoints
+from assistant.store.audit_tables import audit_documents as audit_documents
+from assistant.store.audit_tables import audit_records as audit_records
+from assistant.store.audit_tables import legal_holds as legal_holds
+from assistant.store.audit_tables import person_keys as person_keys
+from assistant.store.metadata import metadata as metadata
 from assistant.store.types import BigId, Instant, Json, Terms, Vector
-
-metadata: Final = MetaData(
-    naming_convention={
-        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-        "pk": "pk_%(table_name)s",
-    }
-)
 
 conversations: Final = Table(
     "conversations",

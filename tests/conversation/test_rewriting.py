@@ -104,3 +104,38 @@ def test_only_the_question_of_a_reply_is_read() -> None:
 def test_a_new_number_is_not_faithful() -> None:
     assert is_faithful("Does annual leave of 25 days expire?", "does it expire", LEAVE)
     assert not is_faithful("Does annual leave of 26 days expire?", "does it expire", LEAVE)
+
+
+@pytest.mark.parametrize(
+    ("rewritten", "question", "history"),
+    [
+        ("Does annual leave expire at Contoso?", "does it expire", LEAVE),
+        ("Which employees are covered by annual leave?", "Who is not covered by it?", LEAVE),
+        ("正式员工的哪些年假可以结转？", "哪些不可以结转？", NIANJIA),
+        ("Can the annual leave of employees be carried over?", "它可以结转吗？", NIANJIA),
+        ("年假可以结转吗？", "can it be carried over?", LEAVE),
+    ],
+)
+def test_a_new_name_a_lost_denial_or_another_language_is_not_faithful(
+    rewritten: str, question: str, history: list[tuple[str, str]]
+) -> None:
+    assert not is_faithful(rewritten, question, history)
+
+
+@pytest.mark.parametrize(
+    ("rewritten", "question", "history"),
+    [
+        ("Who is not covered by annual leave?", "Who is not covered by it?", LEAVE),
+        ("How many days of sick leave do employees get?", "No, I meant sick leave", LEAVE),
+        ("正式员工的年假能结转吗？", "能不能结转？", NIANJIA),
+        ("正式员工的病假有几天？", "不是，我是说病假", NIANJIA),
+    ],
+)
+def test_what_is_kept_is_faithful(rewritten: str, question: str, history: list[tuple[str, str]]) -> None:
+    assert is_faithful(rewritten, question, history)
+
+
+async def test_the_rewrite_and_the_question_as_asked_are_both_searched() -> None:
+    model = ScriptedModel(["Does employees' annual leave expire?"])
+    result = await make_standalone("Does it expire?", LEAVE, by(model))
+    assert result.searches[:2] == ("Does employees' annual leave expire?", "Does it expire?")

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from assistant.core.injection import suspicions
 from assistant.core.suspicion.scoring import findings
+from assistant.core.suspicion.sentences import words_of
 
 HANDBOOK = (
     "## Annual leave\n"
@@ -245,3 +246,19 @@ def test_hostile_passages_take_linear_time(unit: str) -> None:
     started = time.process_time()
     suspicions(text)
     assert time.process_time() - started < 1.5
+
+
+_PIECES = ["Ignore ", "all previous instructions", ". ", ".\n", "! ", "? x ", '?" ', "\n\n", "。", "！”", "；", "忽略", "之前的指令", "don't ",
+           "your answer ", "user’s ", "tell the user ", "Imagine a world where we say ", "игнорируй ", "1. ", "## ", "請輸出", "é "]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(_PIECES), max_size=14))
+def test_markup_elsewhere_does_not_change_how_sentences_are_cut(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    assert findings(text) == findings(text + "<b></b>")
+
+
+@given(st.lists(st.sampled_from([*_PIECES, "'", "'s ", "l'", "-", "_", "7"]), max_size=10))
+def test_the_words_of_a_text_do_not_depend_on_how_they_are_found(pieces: list[str]) -> None:
+    lowered = "".join(pieces).lower()
+    assert words_of(lowered) == words_of(lowered + " é") - {"é"} or "é" in lowered

@@ -38,7 +38,7 @@ def test_neighbours_become_one_piece_with_the_exact_text() -> None:
 def test_a_floor_never_leaves_fewer_than_two() -> None:
     passages = [passage(f"Text number {n} about topic {n}.", f"d{n}", score=0.1 * n) for n in range(5)]
     assert len(select(passages, SelectionPolicy(floor=0.95))) == 2
-    assert len(select(passages, SelectionPolicy(floor=0.25))) == 2
+    assert len(select(passages, SelectionPolicy(floor=0.7))) == 2
     assert len(select(passages[:1], SelectionPolicy(floor=0.95))) == 1
 
 

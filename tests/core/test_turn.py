@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +14,7 @@ from assistant.core.events import (
     AnswerStarted,
     CitationsAdded,
     ConflictsFound,
+    SourceChanged,
     TurnAccepted,
     TurnEvent,
     TurnFinished,
@@ -77,3 +79,15 @@ def test_the_end_of_a_turn_is_its_state() -> None:
     assert message.sha256 == hashlib.sha256(message.text.encode()).hexdigest()
     assert message.plan is not None
     assert message.plan.mode == "compact"
+
+
+def test_the_last_change_of_each_source_is_kept() -> None:
+    changes = [
+        SourceChanged("t", 1, "updated"),
+        SourceChanged("t", 2, "deleted"),
+        SourceChanged("t", 1, "access_revoked"),
+    ]
+    message = fold([*events_of(["x"]), *changes])
+    assert message.changes == (changes[1], changes[2])
+    assert replace(message, changes=()) == fold(events_of(["x"]))
+    assert fold([*changes, *changes], fold(events_of(["x"]))) == message

@@ -15,13 +15,15 @@ DECISIVE: Final = 6
 STRONG: Final = 4
 MEDIUM: Final = 3
 WEAK: Final = 2
+ASKED: Final = "?"
+"""Counts as a word of a sentence that holds a question mark."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """A sign: it holds when one of `needs` is among the words (or `needs` is empty) and `pattern` is found.
+    """A sign: it holds when one of `needs` and one of `also` is among the words (an empty one asks nothing) and `pattern` is found.
 
-    `needs` spares the pattern for most sentences; for Chinese it lists characters. `ordered` tells that the pattern
+    `needs` and `also` spare the pattern for most sentences; for Chinese it lists characters. `ordered` tells that the pattern
     wants the imperatives marked. Where several cues share a name, the heaviest counts.
     """
 
@@ -30,12 +32,13 @@ class Cue:
     needs: frozenset[str]
     pattern: re.Pattern[str]
     ordered: bool
+    also: frozenset[str] = frozenset()
 
 
-def cue(name: str, weight: int, needs: str, *patterns: str) -> Cue:
+def cue(name: str, weight: int, needs: str, *patterns: str, also: str = "") -> Cue:
     """A cue that holds when any of the patterns does; all of them or none may want imperatives marked."""
     ordered = PLACE in patterns[0]
-    return Cue(name, weight, frozenset(needs.split()), re.compile("|".join(patterns)), ordered)
+    return Cue(name, weight, frozenset(needs.split()), re.compile("|".join(patterns)), ordered, frozenset(also.split()))
 
 
 def any_of(words: str) -> str:

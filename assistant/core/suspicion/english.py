@@ -27,6 +27,7 @@ _SPOKEN_TO: Final = (
         order(_IGNORE)
         + r".{0,30}?\b(?:previous|prior|above|earlier|preceding|all|any|every|these|those|your|my|other|initial"
         r"|original|system|rest)\b.{0,25}?" + any_of(_ORDERS),
+        also=_ORDERS,
     ),
     cue(
         "override",
@@ -74,6 +75,7 @@ _SPOKEN_TO: Final = (
         + r" (?:your (?:\w+ )?(?:prompts?|instructions|configuration)\b|(?:system|initial|hidden|original"
         r"|secret) (?:prompts?|instructions|message)\b"
         r"|(?:text|words|content|conversation|messages?) above\b)",
+        also="reveal print show repeat output display leak disclose share recite reproduce summarize translate tell give",
     ),
     cue(
         "task",
@@ -94,6 +96,7 @@ _SPOKEN_TO: Final = (
         "user users",
         any_of("tell inform ask convince persuade direct suggest advise instruct urge encourage notify")
         + r" (?:that )?(?:the |all |any )?users?\b",
+        also="tell inform ask convince persuade direct suggest advise instruct urge encourage notify",
     ),
     cue(
         "secrecy",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from assistant.core.suspicion.cues import DECISIVE, MEDIUM, STRONG, WEAK, any_of, cue, order
+from assistant.core.suspicion.cues import ASKED, DECISIVE, MEDIUM, STRONG, WEAK, any_of, cue, order
 from assistant.core.suspicion.sentences import PLACE
 
 _ANSWER: Final = "answer answers response responses reply replies output outputs completion"
@@ -121,6 +121,7 @@ _ANSWERED: Final = (
         + r"(?: me| us)? (?:an?|some|two|three|five|ten|\d+) (?:[\w-]+ ){0,2}"
         + any_of(_PRODUCTS)
         + r"(?=\W*$|,| (?:to|that|for|about|in|of|on|which|using|how|where|with|explaining|named|called)\b)",
+        also="write compose generate create provide give show tell draft develop print output implement code recite make",
     ),
     cue("product", MEDIUM, "code", r"^(?:write|generate) (?:\w+ )?code (?:to|that|for|which)\b"),
     cue(
@@ -128,6 +129,7 @@ _ANSWERED: Final = (
         MEDIUM,
         _LANGUAGES,
         order("translate say write provide give convert") + r"\b.{0,80}?\b(?:in|to|into) " + any_of(_LANGUAGES),
+        also="translate say write provide give convert",
     ),
     cue(
         "product",
@@ -172,6 +174,7 @@ _ANSWERED: Final = (
         r"|invented|wrote|discovered|painted)|why (?:is|are|do|does)|which \w+ (?:is|has|are))\b(?!.*"
         + any_of(_PERSONS + " it this that these")
         + r").*\?\W*$",
+        also=ASKED,
     ),
 )
 _SAID: Final = (

@@ -7,12 +7,12 @@ sentence holds, then whether their cues could add up, and the patterns last.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterator, Set
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from assistant.core.suspicion import chinese, english, languages
-from assistant.core.suspicion.cues import ENOUGH, MEDIUM, Cue
+from assistant.core.suspicion.cues import ASKED, ENOUGH, MEDIUM, Cue
 from assistant.core.suspicion.sentences import Sentence, is_foreign, sentences, terms, words_of
 
 FOREIGN: Final = MEDIUM
@@ -25,15 +25,6 @@ _PLACES: Final = {
     word: tuple(place for place, one in enumerate(_CUES) if word in one.needs) for word in _WORDS | _CHARACTERS
 }
 """The places in `_CUES` of the cues that need a word."""
-
-
-def _most(cues: tuple[Cue, ...]) -> int:
-    """The most that cues can weigh together: of each name the heaviest."""
-    return sum({one.name: one.weight for one in sorted(cues, key=lambda one: one.weight)}.values())
-
-
-_MOST: Final = {word: _most(tuple(_CUES[place] for place in places)) for word, places in _PLACES.items()}
-_MOST_EASTERN: Final = _most(languages.EASTERN_CUES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,40 +66,37 @@ class _Passage:
 
 
 class _Judged:
-    """A sentence with the words in it that cues need, the most their cues could weigh, and what is found once asked."""
+    """A sentence with the cues whose words it holds, the most they could weigh, and what they do weigh once asked."""
 
     def __init__(self, sentence: Sentence) -> None:
         self.sentence = sentence
-        self._needed = _needed(sentence.lowered)
-        self._eastern = _is_eastern(sentence.lowered)
-        self.most = sum([_MOST[word] for word in self._needed]) + self._eastern * _MOST_EASTERN
+        self._possible = tuple(_possible(sentence.lowered))
+        self.most = sum([one.weight for one in self._possible])
         self._weights: dict[str, int] | None = None
 
     def weights(self) -> dict[str, int]:
         """The heaviest cue of each name that is found."""
         if self._weights is None:
             self._weights = {}
-            for one in self._possible() if self.most else ():
+            for one in self._possible:
                 text = self.sentence.ordered if one.ordered else self.sentence.text
                 if one.weight > self._weights.get(one.name, 0) and one.pattern.search(text):
                     self._weights[one.name] = one.weight
         return self._weights
 
-    def _possible(self) -> Iterator[Cue]:
-        for place in {place for word in self._needed for place in _PLACES[word]}:
-            yield _CUES[place]
-        if self._eastern:
-            yield from languages.EASTERN_CUES
 
-
-def _needed(lowered: str) -> Set[str]:
-    """The words of a lower-case text that some cue needs, and the Chinese characters."""
-    words = _WORDS & words_of(lowered)
-    return words if lowered.isascii() else words | _CHARACTERS.intersection(lowered)
-
-
-def _is_eastern(text: str) -> bool:
-    return not text.isascii() and languages.EASTERN.search(text) is not None
+def _possible(lowered: str) -> Iterator[Cue]:
+    """The cues whose words a sentence holds, and all of the scripts without word borders when it is written in one."""
+    words = words_of(lowered)
+    needed = _WORDS & words
+    if not lowered.isascii():
+        needed |= _CHARACTERS.intersection(lowered)
+    for place in {place for word in needed for place in _PLACES[word]} if needed else ():
+        one = _CUES[place]
+        if not one.also or not one.also.isdisjoint(words) or (ASKED in one.also and ASKED in lowered):
+            yield one
+    if not lowered.isascii() and languages.EASTERN.search(lowered):
+        yield from languages.EASTERN_CUES
 
 
 def _found(text: str) -> Iterator[Finding]:

@@ -1,0 +1,153 @@
+"""Pages of the audit log: one statement per filter, each read from an index that ends in the order of time."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Select, Table, exists, func, or_, select, tuple_
+
+from assistant.codec import storable
+from assistant.core.audit import stamp
+from assistant.core.audit_filter import AuditFilter
+from assistant.store.tables import audit_documents, audit_records, documents
+
+LONGEST_TERM: Final = 200
+"""Code points of a value that is searched as it is; an index of PostgreSQL takes 2.7 kB for all columns of a row."""
+
+RECORD: Final = tuple(
+    audit_records.c[name]
+    for name in (
+        "tenant",
+        "seq",
+        "id",
+        "at",
+        "kind",
+        "actor",
+        "subject",
+        "conversation",
+        "turn",
+        "body",
+        "sealed_sha256",
+        "previous",
+        "hash",
+    )
+)
+"""The columns of a record, without its sealed text."""
+
+FEW: Final = 5000
+"""So many records with a changed source are listed first; where there are more, the next ones are met soon."""
+
+# The rarest first: it leads to its index, and the others are looked at row by row. No statistics tell a database that a person
+# has fewer records than a mode.
+_EQUAL: Final = {
+    "turn": audit_records.c.turn,
+    "session": audit_records.c.conversation,
+    "person": audit_records.c.subject,
+    "feedback": audit_records.c.rating,
+    "actor": audit_records.c.actor,
+    "verdict": audit_records.c.verdict,
+    "status": audit_records.c.status,
+    "mode": audit_records.c.mode,
+    "model": audit_records.c.model,
+    "kind": audit_records.c.kind,
+}
+
+
+def term(value: str) -> str:
+    """A value as the columns for filters hold it: itself, or its hash when it is very long."""
+    if len(value) <= LONGEST_TERM:
+        return value
+    return "sha256:" + hashlib.sha256(value.encode(errors="surrogatepass")).hexdigest()
+
+
+def page(
+    tenant: str,
+    wanted: AuditFilter,
+    before: tuple[str, int] | None,
+    limit: int,
+    among: Sequence[int] | None = None,
+) -> Select[*tuple[Any, ...]]:
+    """The last `limit` records that fit, the latest first; `before` is the (at, seq) after which the page begins.
+
+    `among` names the few records that have a changed source, where it is known that they are few. Raises BadInput for a filter
+    that no database can hold.
+    """
+    place = audit_records if wanted.document is None else audit_documents
+    query = select(*RECORD).where(place.c.tenant == tenant)
+    if wanted.document is not None:
+        query = _of_document(query, storable(wanted.document))
+    query = query.where(*_equal(wanted), *_others(wanted, among))
+    query = _within(query, place, wanted, before)
+    # By an expression where few are known: else the index of all records, read in order, looks cheaper than it is.
+    at = place.c.at if among is None else func.coalesce(place.c.at, "")
+    return query.order_by(at.desc(), place.c.seq.desc()).limit(limit)
+
+
+def _equal(wanted: AuditFilter) -> list[ColumnElement[bool]]:
+    given = {name: getattr(wanted, name) for name in _EQUAL if getattr(wanted, name) is not None}
+    terms = {name: term(storable(str(value))) for name, value in given.items()}
+    leading = None if wanted.document is not None else next(iter(terms), None)
+    return [
+        (_EQUAL[name] if name == leading else func.coalesce(_EQUAL[name], "")) == value for name, value in terms.items()
+    ]
+
+
+def _of_document(query: Select[*tuple[Any, ...]], document: str) -> Select[*tuple[Any, ...]]:
+    """From the list of what cites the document; an answer that cites two versions is there twice and counts once."""
+    other = audit_documents.alias("other")
+    here = audit_documents.c
+    earlier = exists().where(
+        other.c.tenant == here.tenant,
+        other.c.seq == here.seq,
+        other.c.document == here.document,
+        other.c.version < here.version,
+    )
+    same = (audit_records.c.tenant == here.tenant) & (audit_records.c.seq == here.seq)
+    query = query.select_from(audit_documents).join(audit_records, same)
+    return query.where(here.document == term(document), ~earlier)
+
+
+def outdated(tenant: str) -> Select[int]:
+    """The records that cite a version that is not the current one, or a document that is gone; one more than FEW at most."""
+    cited = audit_documents.c
+    old = or_(documents.c.deleted_at.is_not(None), cited.version < documents.c.current_version)
+    query = select(cited.seq).join(documents, documents.c.id == cited.document)
+    return query.where(cited.tenant == tenant, documents.c.tenant == tenant, old).distinct().limit(FEW + 1)
+
+
+def _within(
+    query: Select[*tuple[Any, ...]], place: Table, wanted: AuditFilter, before: tuple[str, int] | None
+) -> Select[*tuple[Any, ...]]:
+    if wanted.since is not None:
+        query = query.where(place.c.at >= stamp(wanted.since))
+    if wanted.until is not None:
+        query = query.where(place.c.at < stamp(wanted.until))
+    if before is not None:
+        query = query.where(tuple_(place.c.at, place.c.seq) < tuple_(*before))
+    return query
+
+
+def _others(wanted: AuditFilter, among: Sequence[int] | None) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = []
+    if wanted.conflict is not None:
+        conditions.append(audit_records.c.has_conflict == wanted.conflict)
+    if among is not None:
+        conditions.append(audit_records.c.seq.in_(among))
+    elif wanted.source_changed is not None:
+        changed = _source_changed()
+        conditions.append(changed if wanted.source_changed else ~changed)
+    return conditions
+
+
+def _source_changed() -> ColumnElement[bool]:
+    """Whether a document that the record cites has another current version, or is gone."""
+    cited = audit_documents.alias("cited")
+    return exists().where(
+        cited.c.tenant == audit_records.c.tenant,
+        cited.c.seq == audit_records.c.seq,
+        documents.c.id == cited.c.document,
+        documents.c.tenant == cited.c.tenant,
+        or_(documents.c.deleted_at.is_not(None), cited.c.version < documents.c.current_version),
+    )

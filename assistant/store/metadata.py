@@ -1,0 +1,16 @@
+"""The metadata that all tables belong to, with one way to name constraints."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import MetaData
+
+metadata: Final = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
