@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -254,13 +254,13 @@ async def _opened(settings: Settings, authenticator: Authenticator | None) -> As
         interrupted = await parts.live.recover()
         if interrupted:
             log.info("turns ended after a crash", turns=interrupted)
-        embedding = asyncio.create_task(embed_waiting(parts))
+        background = [asyncio.create_task(embed_waiting(parts)), asyncio.create_task(tell_changes(parts))]
         try:
             yield make_doors(parts, authenticator or make_authenticator(settings)), partial(_ready, parts)
         finally:
-            embedding.cancel()
-            with suppress(asyncio.CancelledError):
-                await embedding
+            for task in background:
+                task.cancel()
+            await asyncio.gather(*background, return_exceptions=True)
             await parts.live.drain(DRAIN_S)
 
 
@@ -272,6 +272,7 @@ def make_doors(parts: Parts, authenticator: Authenticator) -> Doors:
         store=parts.store.conversations,
         events=parts.store.events,
         images=parts.store.documents,
+        sources=parts.store.sources,
         live=parts.live,
         limiter=StartLimiter(server.starts_per_minute, time.monotonic),
         limits=Limits(running_turns=server.running_turns_per_user, starts_per_minute=server.starts_per_minute),
@@ -301,6 +302,22 @@ def make_authenticator(settings: Settings) -> Authenticator:
 
 async def _ready(parts: Parts) -> dict[str, Any]:
     return {"model": parts.model.name, **await parts.store.state()}
+
+
+async def tell_changes(parts: Parts, *, pause: float = 60.0) -> None:
+    """Tell those who asked when a cited document changed, for ever; at first of what happened in the last day.
+
+    It finds what another process read in, and answers that were still being written when their source changed.
+    """
+    since = now() - timedelta(days=1)
+    while True:
+        started = now()
+        try:
+            await parts.store.tell_changes(since)
+            since = started
+        except Exception:
+            log.exception("changes of sources could not be told")
+        await asyncio.sleep(pause)
 
 
 async def embed_waiting(parts: Parts, *, batch: int = 32, pause: float = 2.0) -> None:

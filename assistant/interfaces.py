@@ -17,6 +17,7 @@ from assistant.core.events import TurnEvent, TurnPlanned
 from assistant.core.evidence import Authority, Evidence, Passage, Place, Region
 from assistant.core.history import Notes, PastTurn
 from assistant.core.messages import Image, Message, ModelChunk
+from assistant.core.past_sources import PastSource, SourceState
 from assistant.core.prompt import ModelRequest
 from assistant.core.text import Span
 from assistant.core.turn import TurnMessage
@@ -351,6 +352,20 @@ class Feedback:
     reason: str | None = None
     correction: str | None = None
     citation: int | None = None
+
+
+class PastSources(Protocol):
+    """Gives what the citations of a person's old answers rested on; NotFound for anybody else's and for what is hidden now."""
+
+    async def source(
+        self, caller: Caller, conversation: str, turn: str, n: int, start: int | None = None
+    ) -> PastSource:
+        """The passage behind a citation in its version, and beside it what stands there today."""
+        ...
+
+    async def states(self, caller: Caller, conversation: str) -> dict[tuple[str, int], SourceState]:
+        """What became of every citation of a conversation, by turn and number."""
+        ...
 
 
 class ConversationStore(Protocol):

@@ -1,4 +1,8 @@
-"""What verifying an audit log costs, beside hashing the same bytes once. See README.md beside this file."""
+"""What verifying an audit log costs, beside hashing the same bytes once with SHA-256.
+
+The log is made while it is read; the CPU time of the making is taken off. `peak_before_mb` is the most memory before verification, `peak_after_mb`
+after it: they are the same where memory does not grow with the records. Canonical JSON, not hashing, is what takes the time.
+"""
 
 from __future__ import annotations
 
@@ -138,7 +142,7 @@ async def measured(count: int, sizes: int) -> tuple[Finding, dict[str, float]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description="Verify an audit log of synthetic records.")
     parser.add_argument("--records", type=int, default=100_000)
     parser.add_argument("--checkpoint-every", type=int, default=1000)
     parser.add_argument("--json", action="store_true")

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, Protocol
 
 import structlog
 
@@ -21,6 +21,14 @@ from assistant.errors import BadInput
 log = structlog.get_logger(__name__)
 
 BATCH: Final = 1000
+
+
+class Tenants(RecordSource, Protocol):
+    """A log that knows whose records it holds."""
+
+    async def tenants(self) -> list[str]:
+        """The tenants that have records."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +77,17 @@ class Checkpointer:
     async def make(self, tenant: str, source: RecordSource) -> Checkpoint | None:
         """A checkpoint of all records there are; None where the last one covers them."""
         return await self._checkpoint(tenant, source, lambda _: True)
+
+    async def run(self, source: Tenants, interval_s: float = 15.0) -> None:
+        """Call `maybe` for all tenants, again and again, until cancelled. What the database raises is logged, and tried again."""
+        while True:
+            try:
+                for tenant in await source.tenants():
+                    await self.maybe(tenant, source)
+            except Exception as error:
+                # The next round may find the database again; without this loop nothing would be signed any more.
+                log.error("audit.checkpoint.failed", error=type(error).__name__, exc_info=error)
+            await asyncio.sleep(interval_s)
 
     async def _checkpoint(
         self, tenant: str, source: RecordSource, wanted: Callable[[_Seen], bool]

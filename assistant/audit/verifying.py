@@ -21,7 +21,7 @@ from assistant.core.merkle import CompactRange
 from assistant.errors import BadInput
 
 PROGRESS_EVERY: Final = 1000
-_YIELD_EVERY: Final = 100
+_YIELD_EVERY: Final = 50
 _NO_SIZE: Final = 2**63
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 from rich.console import Console
@@ -32,6 +32,7 @@ async def ingest_here(
 ) -> Report:
     """Read `path` into a collection of the settings' database; values given here win over what the documents say."""
     properties = Properties(authority=authority, access=access or None, date=on)
+    started = datetime.now(UTC)
     async with Store(settings.database.url) as store:
         with _bar(quiet) as bar:
             report = await ingest(
@@ -42,6 +43,7 @@ async def ingest_here(
                 options=replace(IngestOptions(), properties=properties),
                 on_progress=_showing(bar, "reading"),
             )
+            await store.tell_changes(started)
             embedder = make_embedder(settings) if vectors else None
             if embedder is not None:
                 await embed_all(store.documents, embedder, _showing_count(bar))

@@ -117,7 +117,7 @@ def relative(searched: Searched) -> Searched:
     best = max((passage.score for passage in searched.passages), default=0.0)
     if best <= 0:
         return searched
-    return replace(searched, passages=[replace(each, score=each.score / best) for each in searched.passages])
+    return replace(searched, passages=tuple(replace(each, score=each.score / best) for each in searched.passages))
 
 
 def measure(embedder: str, found: Mapping[str, Sequence[Searched]], recall: float) -> Calibration:

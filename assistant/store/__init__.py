@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any
 
 from sqlalchemy import func, select
 
+from assistant.store.changes import notify_since
 from assistant.store.conversations import SqlConversationStore
 from assistant.store.documents import SqlDocumentStore
 from assistant.store.engine import Database, open_database
 from assistant.store.events import GroupCommitLog
 from assistant.store.factors import ModelFactors
+from assistant.store.past_sources import SqlPastSources
 from assistant.store.search import passage_index
 from assistant.store.tables import documents
 
@@ -30,6 +33,7 @@ class Store:
         self.documents = SqlDocumentStore(self.database)
         self.events = GroupCommitLog(self.database)
         self.factors = ModelFactors(self.database)
+        self.sources = SqlPastSources(self.database)
         self.index = passage_index(self.database)
 
     async def __aenter__(self) -> Store:
@@ -45,6 +49,10 @@ class Store:
         await self.events.close()
         await self.index.close()
         await self.database.close()
+
+    async def tell_changes(self, since: datetime) -> int:
+        """Tell those who asked of every cited document that was written or deleted since then; how many were told."""
+        return len(await notify_since(self.database, since, at=datetime.now(UTC)))
 
     async def state(self) -> dict[str, Any]:
         """How much can be found: live documents and their chunks. Fails when the database does."""

@@ -12,7 +12,7 @@ from assistant.conversation.running import LiveTurns
 from assistant.core.access import Caller
 from assistant.core.modes import Mode, mode_named
 from assistant.errors import BadInput, Busy
-from assistant.interfaces import ConversationStore, EventLog, ImageSource
+from assistant.interfaces import ConversationStore, EventLog, ImageSource, PastSources
 from assistant.synthesis.registry import available_modes
 from assistant.synthesis.structured import check_schema
 from assistant.transport.auth import Authenticator
@@ -46,6 +46,7 @@ class Doors:
     store: ConversationStore
     events: EventLog
     images: ImageSource
+    sources: PastSources
     live: LiveTurns
     limiter: StartLimiter
     limits: Limits

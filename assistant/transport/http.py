@@ -268,6 +268,7 @@ def encode_message(message: TurnMessage) -> Json:
         **{name: getattr(message, name) for name in plain},
         **{name: encode(part) if part is not None else None for name, part in parts.items()},
         "steps": [encode(step) for step in message.steps],
+        "changes": [encode(change) for change in message.changes],
     }
 
 

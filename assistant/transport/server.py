@@ -16,6 +16,7 @@ from assistant.transport.doors import Doors
 from assistant.transport.http import refuse, refuse_request, router
 from assistant.transport.limits import BodyLimit
 from assistant.transport.page import SecurityHeaders, add_page
+from assistant.transport.sources import router as sources_router
 
 Ready = Callable[[], Awaitable[dict[str, Any]]]
 Open = Callable[[], AbstractAsyncContextManager[tuple[Doors, Ready]]]
@@ -36,5 +37,6 @@ def make_app(opening: Open, page: Path) -> FastAPI:
     app.add_exception_handler(AssistantError, refuse)
     app.add_exception_handler(RequestValidationError, refuse_request)
     app.include_router(router)
+    app.include_router(sources_router)
     add_page(app, page)
     return app

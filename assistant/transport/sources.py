@@ -3,29 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 
-from assistant.core.access import Caller
-from assistant.core.past_sources import PastSource, SourceState
+from assistant.interfaces import PastSources
 from assistant.transport.http import SessionId, TurnId, Who
 
 router = APIRouter()
-
-
-class PastSources(Protocol):
-    """Gives what the citations of a person's old answers rested on; NotFound for anybody else's and for what is hidden now."""
-
-    async def source(
-        self, caller: Caller, conversation: str, turn: str, n: int, start: int | None = None
-    ) -> PastSource:
-        """The passage behind a citation in its version, and beside it what stands there today."""
-        ...
-
-    async def states(self, caller: Caller, conversation: str) -> dict[tuple[str, int], SourceState]:
-        """What became of every citation of a conversation, by turn and number."""
-        ...
 
 
 def _sources(request: Request) -> PastSources:

@@ -188,3 +188,23 @@ async def test_a_target_that_fails_neither_stops_the_checkpoint_nor_loses_it() -
     source.written = LOG[:10]
     await maker.maybe("acme", source)
     assert target.held == [checkpoint(LOG, 5), checkpoint(LOG, 10)]
+
+
+async def test_a_running_checkpointer_serves_all_tenants_and_outlives_a_failing_database() -> None:
+    class Failing(MemoryLog):
+        async def tenants(self) -> list[str]:
+            self.reads += 1
+            if self.reads == 1:
+                raise ConnectionError
+            return ["acme", "rival"]
+
+    source = Failing([*LOG[:5], *chain(5, "rival")])
+    with capture_logs() as logs:
+        running = asyncio.create_task(checkpointer(Clock()).run(source, interval_s=0))
+        while len(source.rows) < 2:
+            await asyncio.sleep(0)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+    assert {row["tenant"] for row in source.rows} == {"acme", "rival"}
+    assert [line["event"] for line in logs] == ["audit.checkpoint.failed"]

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -21,7 +22,7 @@ RECORD = place(DRAFT, id_="01", seq=1, previous=genesis("acme"), sealed_sha256="
 def test_a_record_carries_the_hash_of_everything_in_it() -> None:
     assert hash_of(RECORD) == RECORD.hash
     assert RECORD.at == "2026-11-30T12:00:00.123Z"
-    changed = {"seq": 2, "body": {}, "kind": AuditKind.VIEW, "sealed_sha256": None, "subject": None}
+    changed: dict[str, Any] = {"seq": 2, "body": {}, "kind": AuditKind.VIEW, "sealed_sha256": None, "subject": None}
     for field in fields(AuditRecord):
         if field.name != "hash":
             other = replace(RECORD, **{field.name: changed.get(field.name, "other")})

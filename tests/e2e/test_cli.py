@@ -51,7 +51,8 @@ def test_ask_shows_every_call_with_its_prompt(folder: Path) -> None:
     calls = done.stdout.count("<evidence-list>")
     assert calls > 1
     assert f"call {calls} of {calls}: refine" in done.stdout
-    assert done.stdout.count("You answer questions of employees") == 1
+    assert "Answer only from the evidence" in done.stdout
+    assert "Improve the draft with the evidence" in done.stdout
     assert f"read 1/{calls}" in done.stdout
 
 

@@ -104,7 +104,12 @@ async def test_appends_of_two_databases_at_once_keep_one_chain(log: SqlAuditLog,
         assert all([await log.open_sealed(record) is not None for record in records])
 
 
-async def test_a_writer_that_waits_for_another_gets_the_next_number(database_url: str, log: SqlAuditLog) -> None:
+@pytest.mark.parametrize("already", [0, 1])
+async def test_a_writer_that_waits_for_another_gets_the_next_number(
+    database_url: str, log: SqlAuditLog, already: int
+) -> None:
+    for n in range(already):
+        await log.append_one(turn_draft(n))
     other = open_database(database_url)
     try:
         async with other.write() as connection:
@@ -112,7 +117,7 @@ async def test_a_writer_that_waits_for_another_gets_the_next_number(database_url
             waiting = asyncio.create_task(log.append_one(turn_draft(1)))
             await asyncio.sleep(0.1)
             assert not waiting.done()
-        assert (await waiting).seq == 2
+        assert (await waiting).seq == already + 2
     finally:
         await other.close()
     check_chain(await all_records(log))
