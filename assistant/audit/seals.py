@@ -42,8 +42,7 @@ class Seals:
         self._excuse(record)
         try:
             while self._next[0] < record.seq:
-                # A tuple as the default of anext is a SystemError in Python 3.11.
-                self._next = await anext(self._sealed, None) or (_NO_SEQ, b"")
+                self._next = await self._following()
             digest = sha256(self._next[1]).hexdigest() if self._next[0] == record.seq else None
         except (BadInput, ValueError, TypeError, LookupError):
             # A column that holds something else than bytes; what that raises depends on the store.
@@ -51,6 +50,12 @@ class Seals:
         if digest is None and record.sealed_sha256 is not None and record.seq <= self._through:
             self._missing[record.seq // 8] |= 1 << record.seq % 8
         return digest in (None, record.sealed_sha256)
+
+    async def _following(self) -> tuple[int, bytes]:
+        try:
+            return await anext(self._sealed)
+        except StopAsyncIteration:
+            return _NO_SEQ, b""
 
     def missing(self) -> int | None:
         """The first record whose sealed text is gone without a record of retention that says so; None where there is none."""
