@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
@@ -144,7 +144,7 @@ class Answering:
         model = RecordingModel(route.model, trace.calls, watch)
         job = replace(self._job(plan, question, schema, model.counter), images=images)
         scanner, length = MarkScanner(), 0
-        yield AnswerStarted(model.name, plan.prompts.hash)
+        yield AnswerStarted(model.name, plan.prompts.hash, _parameters(job.sampling))
         async with aclosing(self._steps(plan, job, model, cancelled)) as steps:
             async for step in steps:
                 match step:
@@ -191,6 +191,11 @@ class Answering:
             gate=self.gate,
             rules=self.rules,
         )
+
+
+def _parameters(sampling: Sampling) -> tuple[tuple[str, float], ...]:
+    """The parameters of a model call by name, as they are stored with the answer."""
+    return tuple(sorted((name, float(value)) for name, value in asdict(sampling).items()))
 
 
 async def pictures(source: ImageSource, caller: Caller, plan: TurnPlan) -> tuple[Image, ...]:

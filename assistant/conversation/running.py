@@ -16,7 +16,7 @@ from assistant.conversation.turns import StartedTurn
 from assistant.core.access import Caller
 from assistant.core.events import AnswerDelta, TurnEvent, TurnFinished
 from assistant.core.modes import Mode
-from assistant.core.turn import TurnMessage, fold
+from assistant.core.turn import TurnMessage, apply, fold
 from assistant.interfaces import BegunTurn, ConversationStore, EventLog, NumberedEvent
 
 log = structlog.get_logger(__name__)
@@ -122,7 +122,14 @@ class LiveTurns:
     ) -> BegunTurn:
         asked = str(mode) if mode else "auto"
         begun = await self._store.begin_turn(
-            caller, conversation, turn=self._new_id(), client_id=client_id, text=text, mode=asked, limit=self._per_user
+            caller,
+            conversation,
+            turn=self._new_id(),
+            client_id=client_id,
+            text=text,
+            mode=asked,
+            limit=self._per_user,
+            collections=collections,
         )
         if begun.duplicate:
             return begun
@@ -193,12 +200,16 @@ class LiveTurns:
         fold of the log, and whoever sees the end finds the message.
         """
         message = fold(batch, message)
-        before, last = (batch[:-1], batch[-1:]) if isinstance(batch[-1], TurnFinished) else (batch, ())
-        await self._append(started, before)
-        if last:
-            await self._store.finish_turn(started.conversation, started.turn, message)
-            await self._append(started, last)
-        return message
+        last = batch[-1]
+        if not isinstance(last, TurnFinished):
+            await self._append(started, batch)
+            return message
+        await self._append(started, batch[:-1])
+        receipt = await self._store.finish_turn(started.conversation, started.turn, message)
+        if receipt is not None:
+            last = replace(last, audit_id=receipt.audit_id, record_hash=receipt.record_hash)
+        await self._append(started, [last])
+        return apply(message, last)
 
     async def _append(self, started: StartedTurn, events: Sequence[TurnEvent]) -> None:
         if events:

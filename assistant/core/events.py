@@ -77,11 +77,12 @@ class TurnProgress:
 
 @dataclass(frozen=True, slots=True)
 class AnswerStarted:
-    """The model begins to write; `prompt` is the hash of the prompt files in use."""
+    """The model begins to write; `prompt` is the hash of the prompt files in use, `parameters` those of its sampling."""
 
     type: ClassVar[str] = "answer.start"
     model: str
     prompt: str
+    parameters: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ class TurnMessage:
     sha256: str | None = None
     model: str | None = None
     prompt: str | None = None
+    parameters: tuple[tuple[str, float], ...] = ()
     error: str | None = None
     plan: TurnPlanned | None = None
     steps: tuple[TurnProgress, ...] = ()
@@ -59,7 +60,7 @@ def apply(message: TurnMessage, event: TurnEvent) -> TurnMessage:
             said = event.total is not None or event.text or event.failed
             return replace(message, stage=event.stage, steps=(*message.steps, event) if said else message.steps)
         case AnswerStarted():
-            return replace(message, model=event.model, prompt=event.prompt, stage="write")
+            return replace(message, model=event.model, prompt=event.prompt, parameters=event.parameters, stage="write")
         case AnswerDelta():
             return replace(message, text=message.text + event.text) if event.off == len(message.text) else message
         case AnswerFinished():

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import func, select
 
+from assistant.store.audit import SqlAuditLog
 from assistant.store.changes import notify_since
 from assistant.store.conversations import SqlConversationStore
 from assistant.store.documents import SqlDocumentStore
@@ -29,7 +30,8 @@ class Store:
 
     def __init__(self, url: str, *, pool_size: int = 8) -> None:
         self.database: Database = open_database(url, pool_size=pool_size)
-        self.conversations = SqlConversationStore(self.database)
+        self.audit = SqlAuditLog(self.database)
+        self.conversations = SqlConversationStore(self.database, audit=self.audit)
         self.documents = SqlDocumentStore(self.database)
         self.events = GroupCommitLog(self.database)
         self.factors = ModelFactors(self.database)

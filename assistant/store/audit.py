@@ -16,7 +16,7 @@ from assistant.codec import storable
 from assistant.core.audit import AuditDraft, AuditKind, AuditRecord, canonical, genesis, place
 from assistant.core.audit_filter import AuditFilter, cited_versions, facets_of
 from assistant.errors import BadInput, NotFound
-from assistant.store.audit_filters import FEW, LONGEST_TERM, RECORD, outdated, page, term
+from assistant.store.audit_filters import FEW, LONGEST_TERM, OUTDATED, RECORD, page, term
 from assistant.store.engine import Database
 from assistant.store.rows import AnyRow
 from assistant.store.sealing import key_for, key_of, seal, sealed_hash, unseal
@@ -246,8 +246,8 @@ async def _among(connection: AsyncConnection, tenant: str, filters: AuditFilter)
     """The records with a changed source when these are wanted and few."""
     if not filters.source_changed:
         return None
-    found = (await connection.scalars(outdated(tenant))).all()
-    return found if len(found) <= FEW else None
+    found = (await connection.scalars(OUTDATED, {"tenant": tenant, "most": FEW + 1})).all()
+    return sorted(set(found)) if len(found) <= FEW else None
 
 
 async def _cursor(connection: AsyncConnection, tenant: str, before: int) -> tuple[str, int]:

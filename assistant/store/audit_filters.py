@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, Table, exists, func, or_, select, tuple_
+from sqlalchemy import ColumnElement, Select, Table, exists, func, or_, select, text, tuple_
 
 from assistant.codec import storable
 from assistant.core.audit import stamp
@@ -98,23 +98,27 @@ def _of_document(query: Select[*tuple[Any, ...]], document: str) -> Select[*tupl
     """From the list of what cites the document; an answer that cites two versions is there twice and counts once."""
     other = audit_documents.alias("other")
     here = audit_documents.c
-    earlier = exists().where(
-        other.c.tenant == here.tenant,
-        other.c.seq == here.seq,
-        other.c.document == here.document,
-        other.c.version < here.version,
+    # A value for each row, not a join: the list stays in its order, and only the page is looked at.
+    first = select(func.min(other.c.version)).where(
+        other.c.tenant == here.tenant, other.c.seq == here.seq, other.c.document == here.document
     )
     same = (audit_records.c.tenant == here.tenant) & (audit_records.c.seq == here.seq)
     query = query.select_from(audit_documents).join(audit_records, same)
-    return query.where(here.document == term(document), ~earlier)
+    return query.where(here.document == term(document), here.version == first.scalar_subquery())
 
 
-def outdated(tenant: str) -> Select[int]:
-    """The records that cite a version that is not the current one, or a document that is gone; one more than FEW at most."""
-    cited = audit_documents.c
-    old = or_(documents.c.deleted_at.is_not(None), cited.version < documents.c.current_version)
-    query = select(cited.seq).join(documents, documents.c.id == cited.document)
-    return query.where(cited.tenant == tenant, documents.c.tenant == tenant, old).distinct().limit(FEW + 1)
+# From the documents to their old citations: CROSS JOIN keeps SQLite in this order, and two halves let it seek the versions below the
+# current one. A record that cites two such documents comes twice.
+OUTDATED: Final = text("""
+    SELECT c.seq FROM documents d CROSS JOIN audit_documents c
+    WHERE d.tenant = :tenant AND d.deleted_at IS NULL
+        AND c.tenant = :tenant AND c.document = d.id AND c.version < d.current_version
+    UNION ALL
+    SELECT c.seq FROM documents d CROSS JOIN audit_documents c
+    WHERE d.tenant = :tenant AND d.deleted_at IS NOT NULL AND c.tenant = :tenant AND c.document = d.id
+    LIMIT :most
+""")
+"""The records that cite a version that is not the current one, or a document that is gone; `most` of them at most."""
 
 
 def _within(

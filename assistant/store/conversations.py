@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -29,11 +28,15 @@ from assistant.interfaces import (
     MessageView,
     NumberedEvent,
     OpenedConversation,
+    Receipt,
 )
+from assistant.store.audit import SqlAuditLog
 from assistant.store.calls import read_calls, write_calls
 from assistant.store.engine import Database
 from assistant.store.events import append_one
 from assistant.store.feedback import store_feedback
+from assistant.store.pseudonyms import pseudonym
+from assistant.store.receipts import answer_draft, feedback_draft, keep_receipt, read_receipt
 from assistant.store.remembering import past_turns, read_notes, write_notes
 from assistant.store.rows import (
     AnyRow,
@@ -75,8 +78,10 @@ class SqlConversationStore:
         *,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         new_id: Callable[[], str] = lambda: str(ULID()),
+        audit: SqlAuditLog | None = None,
     ) -> None:
         self._database = database
+        self._audit = audit
         self._clock = clock
         self._new_id = new_id
 
@@ -132,10 +137,22 @@ class SqlConversationStore:
         """Store feedback on an answer; the same id again changes nothing. NotFound when it is not the caller's."""
         async with self._database.write() as connection:
             await _check_owner(connection, caller, conversation)
-            await store_feedback(connection, caller, conversation, given, self._clock())
+            fresh = await store_feedback(connection, caller, conversation, given, self._clock())
+            if fresh and self._audit is not None:
+                draft = feedback_draft(caller.tenant, pseudonym(caller), conversation, given, self._clock())
+                await self._audit.append(connection, draft)
 
     async def begin_turn(
-        self, caller: Caller, conversation: str, *, turn: str, client_id: str, text: str, mode: str, limit: int = 2
+        self,
+        caller: Caller,
+        conversation: str,
+        *,
+        turn: str,
+        client_id: str,
+        text: str,
+        mode: str,
+        limit: int = 2,
+        collections: frozenset[str] | None = None,
     ) -> BegunTurn:
         """Store the question and the turn.accepted event in one short transaction.
 
@@ -157,7 +174,8 @@ class SqlConversationStore:
             notes = await read_notes(connection, conversation)
             numbers = await _numbers(connection, conversation)
             accepted = TurnAccepted(turn, client_id, text, pseudonym(caller))
-            event = await _accept(connection, owned, accepted, mode, self._new_id(), self._clock())
+            rights = {"groups": sorted(caller.groups), "scope": None if collections is None else sorted(collections)}
+            event = await _accept(connection, owned, accepted, mode, rights, self._new_id(), self._clock())
         return BegunTurn(turn, duplicate=False, history=history, notes=notes, numbers=numbers, event=event)
 
     async def remembered(self, conversation: str) -> tuple[tuple[PastTurn, ...], Notes | None]:
@@ -199,9 +217,10 @@ class SqlConversationStore:
             await _save_conflicts(connection, turn, conflicts)
             await insert_or_ignore(connection, citation_numbers, number_rows(conversation, numbers))
 
-    async def finish_turn(self, conversation: str, turn: str, message: TurnMessage) -> None:
-        """Store the assistant message, its citations, usage and status. Doing it twice changes nothing.
+    async def finish_turn(self, conversation: str, turn: str, message: TurnMessage) -> Receipt | None:
+        """Store the assistant message, its citations, usage and status, and its audit record, in one transaction.
 
+        Doing it twice changes nothing and gives the same receipt; None where no audit log is kept.
         Raises NotFound for an unknown turn, BadInput for a turn that still runs and for text that cannot be stored.
         """
         if message.status == "running":
@@ -211,8 +230,12 @@ class SqlConversationStore:
         async with self._database.write() as connection:
             if (await connection.execute(change.where(turns.c.ended_at.is_(None)).values(**values))).rowcount == 0:
                 await _check_exists(connection, conversation, turn)
-                return
+                return await read_receipt(connection, turn)
             await _save_answer(connection, conversation, turn, message, self._new_id(), values["ended_at"])
+            if self._audit is None:
+                return None
+            record = await self._audit.append(connection, await answer_draft(connection, turn, message, self._clock()))
+            return await keep_receipt(connection, turn, record)
 
     async def number_evidence(self, conversation: str, evidence: Sequence[str]) -> dict[str, int]:
         """The display numbers of cited evidence; what has none yet gets the next ones, in order, for good.
@@ -256,11 +279,6 @@ class SqlConversationStore:
             await _check_owner(connection, caller, conversation)
             await _check_exists(connection, conversation, turn)
             return await read_past_passage(connection, caller, turn, n)
-
-
-def pseudonym(caller: Caller) -> str:
-    """A name for the caller that is the same in all conversations of the tenant and does not tell who it is."""
-    return "u" + hashlib.sha256(f"{caller.tenant}\0{caller.user}".encode()).hexdigest()[:12]
 
 
 def title_of(question: str) -> str:
@@ -324,13 +342,19 @@ async def _numbers(connection: AsyncConnection, conversation: str) -> dict[str, 
 
 
 async def _accept(
-    connection: AsyncConnection, owned: AnyRow, accepted: TurnAccepted, mode: str, message: str, now: datetime
+    connection: AsyncConnection,
+    owned: AnyRow,
+    accepted: TurnAccepted,
+    mode: str,
+    rights: dict[str, Any],
+    message: str,
+    now: datetime,
 ) -> NumberedEvent:
     """Write turn, question and event, and move the counters of the conversation, whose row is locked."""
     turn, conversation, seq = accepted.turn, owned.id, owned.head_seq + 1
     started = {"conversation": conversation, "client_id": accepted.client_id, "question": accepted.text}
     started |= {"number": owned.turn_count + 1, "mode_asked": mode, "status": "running", "stage": "accepted"}
-    await connection.execute(insert(turns), [{"id": turn, "started_at": now, **started}])
+    await connection.execute(insert(turns), [{"id": turn, "started_at": now, **started, **rights}])
     asked = {"id": message, "conversation": conversation, "turn": turn, "role": Role.USER.value}
     await connection.execute(insert(messages), [asked | {"text": accepted.text, "sha256": None, "at": now}])
     moved = {"head_seq": seq, "turn_count": owned.turn_count + 1, "updated_at": now}

@@ -17,8 +17,11 @@ from assistant.store.upsert import insert_or_ignore
 
 async def store_feedback(
     connection: AsyncConnection, caller: Caller, conversation: str, given: Feedback, at: datetime
-) -> None:
-    """Store feedback on a turn of this conversation; the same id again changes nothing. NotFound for another turn."""
+) -> bool:
+    """Store feedback on a turn of this conversation; False when this id was there before, and nothing changes.
+
+    NotFound for another turn.
+    """
     query = select(turns.c.id).where(turns.c.id == storable(given.turn), turns.c.conversation == conversation)
     if (await connection.execute(query)).one_or_none() is None:
         raise NotFound("no such turn")
@@ -33,4 +36,6 @@ async def store_feedback(
         "citation": given.citation,
         "at": at,
     }
+    known = await connection.scalar(select(feedback.c.id).where(feedback.c.id == given.id))
     await insert_or_ignore(connection, feedback, [row])
+    return known is None

@@ -1,4 +1,4 @@
-"""Notes that stand for the older turns of a conversation; the calls of models in each turn; images that are cited."""
+"""Notes that stand for the older turns of a conversation; the calls of models in each turn; what turns were made with."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["turn"], ["turns.id"], name="fk_model_calls_turn"),
         sa.PrimaryKeyConstraint("turn", "position", name="pk_model_calls"),
     )
-    op.add_column("turns", sa.Column("steps", sa.JSON(none_as_null=True)))
+    for name in ("steps", "parameters", "groups", "scope"):
+        op.add_column("turns", sa.Column(name, sa.JSON(none_as_null=True)))
     op.add_column("citations", sa.Column("image", sa.Text))
     op.add_column("citations", sa.Column("region", sa.JSON(none_as_null=True)))
 
@@ -46,6 +47,7 @@ def upgrade() -> None:
 def downgrade() -> None:
     op.drop_column("citations", "region")
     op.drop_column("citations", "image")
-    op.drop_column("turns", "steps")
+    for name in ("scope", "groups", "parameters", "steps"):
+        op.drop_column("turns", name)
     op.drop_table("model_calls")
     op.drop_table("notes")

@@ -17,7 +17,7 @@ from assistant.core.messages import Message, Role, Usage
 from assistant.interfaces import Feedback
 from assistant.store import Store
 from assistant.store.audit import SqlAuditLog
-from assistant.store.conversations import pseudonym
+from assistant.store.pseudonyms import pseudonym
 from tests.store.filling import ANN, answer_of, found_evidence, plan_of
 
 START = datetime(2025, 3, 1, 9, 0, tzinfo=UTC)

@@ -133,6 +133,4 @@ def answer_of(evidence: Sequence[Evidence], *, question: str = "How many days?",
         citations=CitationsAdded(CitationStatus.PARTIAL, items, unsupported, 4),
         conflicts=ConflictsFound((shown,)),
         usage=UsageReported(1, 100, 20, 0, 0.0125, 30, 900, 12),
-        audit_id="a1",
-        record_hash="h1",
     )

@@ -18,7 +18,7 @@ from assistant.core.citations import Verdict
 from assistant.errors import BadInput
 from assistant.store import Store, audit
 from assistant.store.audit import SqlAuditLog
-from assistant.store.audit_filters import outdated, page
+from assistant.store.audit_filters import OUTDATED, page
 from assistant.store.documents import document_id
 from assistant.store.engine import Database
 from tests.store.audit_filling import START, turn_draft
@@ -185,9 +185,9 @@ async def test_the_rarest_filter_leads(sqlite_database: Database) -> None:
 async def test_few_changed_sources_are_looked_up_one_by_one(sqlite_database: Database) -> None:
     plan = await _plan(sqlite_database, page("acme", AuditFilter(source_changed=True), None, 50, [5, 7, 9]))
     assert "(tenant=? AND seq=?)" in plan
-    plan = await _plan(sqlite_database, outdated("acme"))
-    assert "SCAN" not in plan.replace("SCAN documents", "")  # of all documents, their old citations only
-    assert "SEARCH audit_documents" in plan
+    plan = await _plan(sqlite_database, OUTDATED.bindparams(tenant="acme", most=9))
+    assert "SCAN" not in plan  # of every document, its old citations only
+    assert "ix_audit_documents_version (tenant=? AND document=? AND version<?)" in plan
 
 
 async def test_many_changed_sources_are_met_on_the_way(log: SqlAuditLog, monkeypatch: pytest.MonkeyPatch) -> None:

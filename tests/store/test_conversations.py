@@ -157,11 +157,12 @@ async def test_a_finished_turn_comes_back_as_it_was_folded(store: Store) -> None
     evidence = await found_evidence(store, "leave 年假")
     await store.conversations.save_plan("t1", plan_of(evidence), evidence, [])
     message = answer_of(evidence)
-    await store.conversations.finish_turn(conversation, "t1", message)
+    receipt = await store.conversations.finish_turn(conversation, "t1", message)
     question, answer = await store.conversations.messages(ANN, conversation)
     assert question.message == Message(Role.USER, "How many days?")
     assert answer.message == Message(Role.ASSISTANT, "20 days.")
-    assert answer.answer == message
+    assert receipt is not None
+    assert answer.answer == replace(message, audit_id=receipt.audit_id, record_hash=receipt.record_hash)
     assert len({question.id, answer.id}) == 2
 
 
@@ -169,18 +170,23 @@ async def test_a_failed_turn_comes_back_as_it_was_folded(store: Store) -> None:
     conversation = await _new(store)
     await _begin(store, conversation)
     failed = TurnMessage("How many days?", "20 d", "failed", "done", "error", "abc", error="model_unavailable")
-    await store.conversations.finish_turn(conversation, "t1", failed)
-    assert (await store.conversations.messages(ANN, conversation))[1].answer == failed
+    receipt = await store.conversations.finish_turn(conversation, "t1", failed)
+    assert receipt is not None
+    stored = replace(failed, audit_id=receipt.audit_id, record_hash=receipt.record_hash)
+    assert (await store.conversations.messages(ANN, conversation))[1].answer == stored
 
 
 async def test_finishing_twice_changes_nothing(store: Store) -> None:
     conversation = await _new(store)
     await _begin(store, conversation)
     message = answer_of([])
-    await store.conversations.finish_turn(conversation, "t1", message)
-    await store.conversations.finish_turn(conversation, "t1", replace(message, text="other", status="failed"))
+    receipt = await store.conversations.finish_turn(conversation, "t1", message)
+    other = replace(message, text="other", status="failed")
+    assert await store.conversations.finish_turn(conversation, "t1", other) == receipt
+    assert receipt is not None
     views = await store.conversations.messages(ANN, conversation)
-    assert [view.answer for view in views] == [None, message]
+    stored = replace(message, audit_id=receipt.audit_id, record_hash=receipt.record_hash)
+    assert [view.answer for view in views] == [None, stored]
 
 
 async def test_finishing_needs_a_turn_that_exists_and_has_ended(store: Store) -> None:

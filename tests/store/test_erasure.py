@@ -17,10 +17,10 @@ from assistant.core.keeping import ErasureReport, HoldScope
 from assistant.errors import BadInput, Busy, NotFound
 from assistant.store import Store, engine
 from assistant.store.audit import SqlAuditLog
-from assistant.store.conversations import pseudonym
 from assistant.store.documents import document_id
 from assistant.store.erasure import SqlErasure
 from assistant.store.holds import SqlHolds
+from assistant.store.pseudonyms import pseudonym
 from assistant.store.scrubbing import scrub
 from assistant.store.sealing import key_of
 from assistant.store.tables import legal_holds, metadata

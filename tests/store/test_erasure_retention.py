@@ -15,10 +15,10 @@ from assistant.core.keeping import HoldScope, RetentionReport
 from assistant.errors import BadInput, NotFound
 from assistant.store import Store, retention
 from assistant.store.audit import SqlAuditLog
-from assistant.store.conversations import pseudonym
 from assistant.store.documents import document_id
 from assistant.store.erasure import SqlErasure
 from assistant.store.holds import SqlHolds
+from assistant.store.pseudonyms import pseudonym
 from assistant.store.retention import SqlRetention
 from assistant.store.tables import conversations, documents, metadata
 from tests.store.audit_filling import ANNS, START, all_records, ask, check_chain

@@ -1,6 +1,8 @@
 /** The REST side of the server: what does not stream. Every call throws ApiError when the server does not give a 2xx. */
 
 import { callsOf, type ModelCall } from './calls';
+import { statesOf, type CitedState } from './fates';
+import { pastSourceOf, type PastSource } from './past-source';
 import type { Snapshot } from './protocol';
 
 export interface Config {
@@ -19,21 +21,6 @@ export interface ConversationItem {
   created_at: string;
   updated_at: string;
   turns: number;
-}
-
-/** GET …/citations/{n}: the quoted passage as it was when it was cited, within its surroundings. */
-export interface CitedPassage {
-  title: string;
-  uri: string;
-  section: string;
-  page: number | null;
-  version: number;
-  date: string | null;
-  authority: 'high' | 'medium' | 'low';
-  before: string;
-  exact: string;
-  after: string;
-  state: 'unchanged' | 'changed' | 'deleted';
 }
 
 export class ApiError extends Error {
@@ -67,9 +54,14 @@ export class Api {
     return this.get<Snapshot>(`/api/sessions/${encodeURIComponent(session)}`);
   }
 
-  /** The passage of citation `n`; `start` is the place in the source, as one number can stand for several. */
-  passage(session: string, turn: string, n: number, start: number): Promise<CitedPassage> {
-    return this.get<CitedPassage>(`${turnPath(session, turn)}/citations/${n}?start=${start}`);
+  /** The source of citation `n` as it was and is; `start` is the place in it, as one number can stand for several. */
+  async source(session: string, turn: string, n: number, start: number): Promise<PastSource> {
+    return pastSourceOf(await this.get<unknown>(`${turnPath(session, turn)}/citations/${n}/source?start=${start}`));
+  }
+
+  /** What became of every source of a conversation. */
+  async sources(session: string): Promise<CitedState[]> {
+    return statesOf(await this.get<unknown>(`/api/sessions/${encodeURIComponent(session)}/sources`));
   }
 
   /** The model calls of a turn, in the order in which they ended. */

@@ -4,8 +4,9 @@
  */
 
 import { ApiError, type TokenSource } from './api';
+import type { CitedState } from './fates';
 import { decode, VERSION, type Command, type Commands, type ControlFrame, type Frame, type Snapshot } from './protocol';
-import { EMPTY, forget, reduce, restore, send, type ChatState, type Pending } from './reducer';
+import { EMPTY, forget, informed, reduce, restore, send, type ChatState, type Pending } from './reducer';
 
 /** The part of a WebSocket that is used. */
 export interface Socket {
@@ -127,6 +128,12 @@ export class Connection {
   /** Pass an opinion on; `noted` is called when the server has it. */
   feedback(d: Commands['feedback.add'], noted: () => void): void {
     this.noted.set(this.command('feedback.add', d), noted);
+  }
+
+  /** States of sources have come; `told` is what had been told when they were asked for. */
+  learn(told: ChatState['told'], found: readonly CitedState[]): void {
+    this.state = informed(this.state, told, found);
+    this.changed();
   }
 
   /** The network or the page is back: try at once, or check that the line is alive. */

@@ -179,6 +179,9 @@ export interface TurnFinished {
   record_hash: string | null;
 }
 
+/** What became of a cited passage (assistant/core/past_sources.py). */
+export type SourceState = 'unchanged' | 'same_text' | 'changed' | 'deleted' | 'unknown' | 'not_available';
+
 export interface SourceChanged {
   turn: string;
   n: number;
@@ -280,6 +283,7 @@ export interface TurnMessage {
   usage: UsageReported | null;
   audit_id: string | null;
   record_hash: string | null;
+  changes?: SourceChanged[];
 }
 
 /** GET /api/sessions/{id}: everything up to and including `as_of_seq`. */

@@ -6,6 +6,7 @@
  * The turn itself follows assistant/core/turn.py, event by event.
  */
 
+import type { CitedState } from './fates';
 import type {
   AnswerDelta,
   AnswerFinished,
@@ -17,6 +18,7 @@ import type {
   Frame,
   Snapshot,
   SourceChanged,
+  SourceState,
   TurnFinished,
   TurnMessage,
   TurnPlanned,
@@ -33,6 +35,8 @@ export interface TurnState extends Omit<TurnMessage, 'steps'> {
   /** Intermediate work in the order in which it ended; kept where a snapshot does not tell it. */
   steps: readonly Step[];
   changes: SourceChanged[];
+  /** What is known of its sources by number, as far as no later change has come. */
+  states: ReadonlyMap<number, SourceState>;
 }
 
 /** A question that was sent and is not yet known to be stored. */
@@ -54,10 +58,12 @@ export interface ChatState {
   seq: number;
   turns: readonly TurnState[];
   pending: readonly Pending[];
+  /** Changes of sources that came as frames since the snapshot: another array whenever states may have changed. */
+  told: readonly SourceChanged[];
   need: Need;
 }
 
-export const EMPTY: ChatState = { sessionId: null, epoch: null, seq: 0, turns: [], pending: [], need: null };
+export const EMPTY: ChatState = { sessionId: null, epoch: null, seq: 0, turns: [], pending: [], told: [], need: null };
 
 const NEW_TURN: Omit<TurnState, 'turn'> = {
   question: '',
@@ -68,6 +74,7 @@ const NEW_TURN: Omit<TurnState, 'turn'> = {
   progress: null,
   steps: [],
   changes: [],
+  states: new Map(),
   finish: null,
   sha256: null,
   model: null,
@@ -131,6 +138,7 @@ export function restore(state: ChatState, snapshot: Snapshot): ChatState {
     epoch: snapshot.epoch,
     seq: snapshot.as_of_seq,
     turns: snapshot.turns.map(({ turn, message }) => restored(turn, message, stepsOf(state, turn))),
+    told: [],
     need: null,
   };
 }
@@ -148,6 +156,8 @@ function restored(turn: string, message: TurnMessage, steps: readonly Step[]): T
     plan: message.plan && planned(message.plan),
     citations: message.citations && cited(message.citations),
     conflicts: message.conflicts && disputed(message.conflicts),
+    changes: list(message.changes),
+    states: NEW_TURN.states,
   };
 }
 
@@ -240,9 +250,27 @@ const ended = (done: TurnFinished): Partial<TurnState> => ({
 
 function changed(state: ChatState, change: SourceChanged): ChatState {
   const turns = state.turns.map((turn) =>
-    turn.turn === change.turn ? { ...turn, changes: [...turn.changes.filter((c) => c.n !== change.n), change] } : turn,
+    turn.turn === change.turn ? outdated(turn, change) : turn,
   );
-  return { ...state, turns };
+  return { ...state, turns, told: [...state.told, change] };
+}
+
+/** A change, and what was known of the source before it forgotten. */
+function outdated(turn: TurnState, change: SourceChanged): TurnState {
+  const others = turn.changes.filter((c) => c.n !== change.n);
+  const states = new Map([...turn.states].filter(([n]) => n !== change.n));
+  return { ...turn, changes: [...others, change], states };
+}
+
+/**
+ * The states of sources have been loaded, asked for when `told` was what had been told. They are dropped when it no
+ * longer is: another conversation is open, or something has changed since.
+ */
+export function informed(state: ChatState, told: ChatState['told'], found: readonly CitedState[]): ChatState {
+  if (state.told !== told || !found.length) return state;
+  const states = new Map<string, Map<number, SourceState>>();
+  for (const { turn, n, state: one } of found) states.set(turn, (states.get(turn) ?? new Map()).set(n, one));
+  return { ...state, turns: state.turns.map((turn) => ({ ...turn, states: states.get(turn.turn) ?? turn.states })) };
 }
 
 // Fields with a default may be absent from an older server or a trimmed frame: read them as empty.

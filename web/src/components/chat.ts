@@ -10,8 +10,7 @@ import { home } from '../home';
 import { pickLocale, words, type Locale, type Words } from '../i18n';
 import { loadsOf, type Loads } from '../loads';
 import { Memory } from '../memory';
-import { excerpt, withoutMarkup } from '../plain';
-import type { Citation } from '../protocol';
+import { withoutMarkup } from '../plain';
 import type { Pending, TurnState } from '../reducer';
 import './composer';
 import { conversationList } from './conversations';
@@ -21,23 +20,20 @@ import { Finished } from './finished';
 import { deepActive } from './focus';
 import { atEnd, Following } from './following';
 import { header } from './header';
-import { icons } from './icons';
 import sheet from '../styles/chat.css?inline';
 import list from '../styles/conversations.css?inline';
+import { latest } from './latest';
 import { lineNote } from './line';
+import { aboutSource, type OpenSource } from './open-source';
 import { pendingQuestion } from './pending';
 import { sheets } from './sheets';
+import { Watching } from './watching';
 import { welcome } from './welcome';
 import type { AssistantComposer } from './composer';
 
 export const CLIENT = { name: 'assistant-web', version: '0.1.0' };
 /** Narrower than this the source covers the conversation. */
 const PANEL_BESIDE_PX = 1000;
-
-interface OpenSource {
-  turn: string;
-  citation: Citation;
-}
 
 export class AssistantChat extends LitElement {
   static override properties: PropertyDeclarations = {
@@ -78,6 +74,10 @@ export class AssistantChat extends LitElement {
   private connection!: Connection;
   private readonly finished = new Finished();
   private readonly following = new Following();
+  private readonly watching = new Watching(
+    (session) => this.api.sources(session),
+    (told, found) => this.connection.learn(told, found),
+  );
   private opener: HTMLElement | null = null;
   private readonly wake = (): void => {
     if (!document.hidden) this.connection.wake();
@@ -163,6 +163,7 @@ export class AssistantChat extends LitElement {
     const { sessionId, turns } = this.connection.state;
     if (sessionId && turns.length) this.memory.rememberSession(sessionId);
     if (this.stopping && turns.find((turn) => turn.turn === this.stopping)?.status !== 'running') this.stopping = null;
+    this.watching.look(this.connection.state);
     this.announce(turns);
   }
 
@@ -184,12 +185,14 @@ export class AssistantChat extends LitElement {
     this.atEnd = atEnd(this.area);
   }
 
-  /** Say each answer when it is finished. */
+  /** Say each change of a source, and each answer when it is finished. */
   private announce(turns: readonly TurnState[]): void {
+    const news = this.watching.news(this.connection.state, this.w);
     for (const turn of this.finished.take(turns, this.connection.link.kind === 'live')) {
-      this.said = `${this.w.answerReady} ${withoutMarkup(turn.text)}`;
+      news.push(`${this.w.answerReady} ${withoutMarkup(turn.text)}`);
       void this.loadConversations();
     }
+    if (news.length) this.said = news.join(' ');
   }
 
   // ---- drawing --------------------------------------------------------------------------------------------------
@@ -197,9 +200,11 @@ export class AssistantChat extends LitElement {
   override render(): TemplateResult {
     const { w } = this;
     const { state } = this.connection;
+    const { sentence, fate } = aboutSource(state.turns, this.source);
+    const beside = this.source && !this.modal ? `source-open ${fate ?? ''}` : '';
     const empty = !state.turns.length && !state.pending.length && state.need !== 'reload';
     return html`
-      <div class="frame ${this.listOpen ? 'list-open' : ''} ${this.source && !this.modal ? 'source-open' : ''}">
+      <div class="frame ${this.listOpen ? 'list-open' : ''} ${beside}">
         <nav id="list" aria-label=${w.conversations} @keydown=${this.listKey}>
           ${conversationList(this.conversations, state.sessionId, this.locale, {
             open: (id) => this.switchTo(id),
@@ -228,7 +233,8 @@ export class AssistantChat extends LitElement {
           .citation=${this.source?.citation ?? null}
           .turn=${this.source?.turn ?? ''}
           .loads=${this.loads}
-          sentence=${this.sentence()}
+          .fate=${fate}
+          sentence=${sentence}
           locale=${this.locale}
           ?modal=${this.modal}
           @close-source=${this.closeSource}
@@ -286,15 +292,7 @@ export class AssistantChat extends LitElement {
     const running = this.running();
     return html`
       <div class="bottom">
-        <button
-          class="latest"
-          aria-label=${w.toLatest}
-          title=${w.toLatest}
-          ?hidden=${this.atEnd}
-          @click=${() => this.area && this.following.jump(this.area)}
-        >
-          ${icons.down}
-        </button>
+        ${latest(this.atEnd, w, () => this.area && this.following.jump(this.area))}
         ${lineNote(this.connection.link, this.signedOut, w, () => this.retry())}
         <assistant-composer
           locale=${this.locale}
@@ -380,12 +378,6 @@ export class AssistantChat extends LitElement {
     this.source = null;
     this.opener?.focus();
     this.opener = null;
-  }
-
-  private sentence(): string {
-    const { source } = this;
-    const turn = this.connection.state.turns.find((one) => one.turn === source?.turn);
-    return source && turn ? excerpt(turn.text, source.citation) : '';
   }
 
   private get composer(): AssistantComposer | null {

@@ -1,4 +1,4 @@
-/** The passage behind a citation, highlighted within its surroundings, with what is known about its document. */
+/** The passage behind a citation as it was, what became of it since, and what is known about its document. */
 
 import {
   html,
@@ -10,56 +10,30 @@ import {
   unsafeCSS,
 } from 'lit';
 
-import type { CitedPassage } from '../api';
+import { ApiError } from '../api';
+import type { Fate } from '../fates';
 import { dayText, sectionText, words, type Locale, type Words } from '../i18n';
 import { safeTarget } from '../links';
 import type { Loads } from '../loads';
-import type { Citation } from '../protocol';
+import type { PastSource } from '../past-source';
+import type { Citation, SourceState } from '../protocol';
+import { locate } from '../quoted';
 import { define } from './define';
 import { icons } from './icons';
+import { bothPassages, passage } from './passages';
 import sheet from '../styles/source.css?inline';
 import { sheets } from './sheets';
-
-/**
- * The quote of this citation within the passage that was loaded: the passage can be longer than what this sentence
- * rests on. When the quote is not in it, the passage's own exact text is highlighted.
- */
-export function locate(passage: CitedPassage, exact: string): { before: string; exact: string; after: string } {
-  const whole = passage.before + passage.exact + passage.after;
-  const near = Math.max(0, passage.before.length - exact.length);
-  const at = exact ? whole.indexOf(exact, near) : -1;
-  if (at < 0) return { before: passage.before, exact: passage.exact, after: passage.after };
-  return { before: whole.slice(0, at), exact, after: whole.slice(at + exact.length) };
-}
-
-const NEARBY = 320;
-
-/** The last sentences of a text, at most about `NEARBY` letters of it, from the start of a line or sentence. */
-export function endOf(text: string): string {
-  if (text.length <= NEARBY) return text;
-  const part = text.slice(-NEARBY);
-  const start = /[\n。！？]|[.!?]\s/u.exec(part);
-  return `… ${part.slice(start ? start.index + 1 : part.indexOf(' ') + 1).trimStart()}`;
-}
-
-/** The first sentences of a text, at most about `NEARBY` letters of it, to the end of a line or sentence. */
-export function startOf(text: string): string {
-  if (text.length <= NEARBY) return text;
-  const part = text.slice(0, NEARBY);
-  const whole =
-    /^[\s\S]*(?:[。！？]|[.!?](?=\s)|(?=\n))/u.exec(part)?.[0] ?? part.slice(0, part.lastIndexOf(' ') + 1 || NEARBY);
-  return `${whole.trimEnd()} …`;
-}
 
 export class AssistantSource extends LitElement {
   static override properties: PropertyDeclarations = {
     citation: { attribute: false },
     sentence: {},
     turn: {},
+    fate: { attribute: false },
     loads: { attribute: false },
     locale: {},
     modal: { type: Boolean },
-    passage: { state: true },
+    past: { state: true },
     whole: { state: true },
     failed: { state: true },
   };
@@ -68,14 +42,18 @@ export class AssistantSource extends LitElement {
   declare sentence: string;
   /** The turn whose citation this is. */
   declare turn: string;
+  /** What has been told of this source; another word means that it is to be looked at again. */
+  declare fate: Fate | null;
   declare loads: Loads;
   declare locale: Locale;
   /** Whether the panel covers the conversation and keeps the focus. */
   declare modal: boolean;
-  declare passage: CitedPassage | null;
-  declare failed: boolean;
+  declare past: PastSource | null;
+  /** Why there is no passage: `gone` for what the server does not show now. */
+  declare failed: 'gone' | 'failed' | null;
   /** Whether all of the passage is shown, not only what is near the quote. */
   declare whole: boolean;
+  private asked = 0;
 
   constructor() {
     super();
@@ -83,13 +61,15 @@ export class AssistantSource extends LitElement {
     this.sentence = '';
     this.turn = '';
     this.modal = false;
-    this.passage = null;
-    this.failed = false;
+    this.fate = null;
+    this.past = null;
+    this.failed = null;
     this.whole = false;
   }
 
   override willUpdate(changed: PropertyValues<this>): void {
-    if (changed.has('citation') && this.citation) void this.fetchPassage(this.citation);
+    if (changed.has('citation')) this.forget();
+    if ((changed.has('citation') || changed.has('fate')) && this.citation) void this.load(this.citation);
   }
 
   override updated(changed: PropertyValues<this>): void {
@@ -151,28 +131,35 @@ export class AssistantSource extends LitElement {
                 </p>`
             : nothing
         }
-        <h3>${w.passage}</h3>
-        ${this.quote(citation, w)} ${this.picture(citation)} ${this.place(source.uri, w)}
+        ${this.gone ? nothing : html`<h3>${w.passage}</h3>${this.quote(citation, w)} ${this.picture(citation)} ${this.place(source.uri, w)}`}
       </div>
     `;
   }
 
+  /** Whether the server no longer shows this source to this person; then nothing of its text is shown here either. */
+  private get gone(): boolean {
+    return this.fate === 'not_available' || this.failed === 'gone';
+  }
+
   private stateNote(w: Words): TemplateResult | typeof nothing {
-    const state = this.passage?.state;
-    return state ? html`<p class="state ${state}">${w.sourceState[state] ?? ''}</p>` : nothing;
+    const state: SourceState | undefined = this.gone ? 'not_available' : this.past?.state;
+    if (!state) return nothing;
+    const { current } = this.past ?? {};
+    const newer = state === 'same_text' && current ? ` (${this.edition(current.version, current.date, w)})` : '';
+    return html`<p class="state ${state}" role="status">${w.sourceState[state]}${newer}</p>`;
+  }
+
+  private edition(version: number, date: string | null, w: Words): string {
+    return `${w.version(version)}, ${date ? dayText(this.locale, date) : w.undated}`;
   }
 
   private quote(citation: Citation, w: Words): TemplateResult {
-    const plain = { before: '', exact: citation.source.exact, after: '' };
-    const { before, exact, after } = this.passage ? locate(this.passage, citation.source.exact) : plain;
-    const [lead, tail] = this.whole ? [before, after] : [endOf(before), startOf(after)];
+    const { past, locale, whole } = this;
+    const { exact } = citation.source;
+    const then = past ? locate(past.quoted, exact) : { before: '', exact, after: '' };
+    const more = (): void => void (this.whole = true);
     return html`
-      <blockquote dir="auto">${lead}<mark>${exact}</mark>${tail}</blockquote>
-      ${
-        lead === before && tail === after
-          ? nothing
-          : html`<button class="text-button" @click=${() => (this.whole = true)}>${w.wholePassage}</button>`
-      }
+      ${past?.state === 'changed' && past.current ? bothPassages(past, then, locale, whole, more) : passage(then, locale, whole, more)}
       ${this.failed ? html`<p class="state changed" role="status">${w.passageFailed}</p>` : nothing}
     `;
   }
@@ -200,15 +187,23 @@ export class AssistantSource extends LitElement {
       : html`<p class="place">${icons.file}${uri}</p>`;
   }
 
-  private async fetchPassage(citation: Citation): Promise<void> {
-    this.passage = null;
-    this.failed = false;
+  private forget(): void {
+    this.past = null;
+    this.failed = null;
     this.whole = false;
+  }
+
+  /** The last question counts: an earlier one about the same source may be answered later. */
+  private async load(citation: Citation): Promise<void> {
+    const number = ++this.asked;
+    const settle = (past: PastSource | null, failed: 'gone' | 'failed' | null): void => {
+      if (this.citation === citation && this.asked === number) Object.assign(this, { past, failed });
+    };
     try {
-      const passage = await this.loads.passage(this.turn, citation);
-      if (this.citation === citation) this.passage = passage;
-    } catch {
-      if (this.citation === citation) this.failed = true;
+      settle(await this.loads.source(this.turn, citation), null);
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) settle(null, 'gone');
+      else settle(this.past, 'failed');
     }
   }
 

@@ -12,6 +12,7 @@ import {
 
 import { annotate, spansOf, type Annotated, type AnswerSpan } from '../citations';
 import { isJson, renderCode } from '../code';
+import { fatesOf, type Fate } from '../fates';
 import { dayText, errorText, sectionText, words, wordsFor, type Locale, type Words } from '../i18n';
 import type { Loads } from '../loads';
 import { render as markdown, type Rendered, type SpanPainter } from '../markdown';
@@ -21,6 +22,7 @@ import { spokenCount } from '../steps';
 import { conflictNote } from './conflicts';
 import { define } from './define';
 import { emit } from './events';
+import { fateNotes, fateSign } from './fate';
 import { feedback, type FeedbackState } from './feedback';
 import { icons } from './icons';
 import conflict from '../styles/conflict.css?inline';
@@ -52,6 +54,8 @@ export class AssistantTurn extends LitElement {
   private spans: readonly AnswerSpan[] | null = null;
   /** The answer as markdown; null where it is JSON. */
   private annotated: Annotated | null = null;
+  /** What became of its sources, by number. */
+  private fates: ReadonlyMap<number, Fate> = new Map();
 
   constructor() {
     super();
@@ -65,6 +69,7 @@ export class AssistantTurn extends LitElement {
   override willUpdate(changed: PropertyValues<this>): void {
     const before = changed.get('turn') as TurnState | undefined;
     const { text, citations, plan } = this.turn;
+    if (changed.has('turn')) this.fates = fatesOf(this.turn);
     if (!changed.has('turn') || (this.spans && before?.text === text && before.citations === citations)) return;
     this.spans = spansOf(citations);
     this.annotated = plan?.structured && isJson(text) ? null : annotate(text, this.spans);
@@ -128,17 +133,18 @@ export class AssistantTurn extends LitElement {
 
   private citeButton(citation: Citation): Rendered {
     const { w } = this;
-    const label = `${w.source(citation.n, citation.source.title)}, ${w.verdicts[citation.verdict]}`;
+    const fate = this.fates.get(citation.n);
+    const label = `${w.source(citation.n, citation.source.title)}, ${w.verdicts[citation.verdict]}${fate ? `, ${w.fate[fate]}` : ''}`;
     const pressed = this.focused?.n === citation.n && this.focused.start === citation.start;
     return html`<button
       class="cite ${citation.verdict}"
       aria-label=${label}
       aria-haspopup="dialog"
       aria-expanded=${pressed ? 'true' : 'false'}
-      title=${citation.source.title}
+      title=${fate ? `${citation.source.title} (${w.fate[fate]})` : citation.source.title}
       @click=${() => this.open(citation)}
     >
-      ${citation.n}
+      ${citation.n}${fateSign(fate)}
     </button>`;
   }
 
@@ -200,9 +206,7 @@ export class AssistantTurn extends LitElement {
     else if (turn.finish === 'length') notes.push(html`<p class="note warn">${w.cutOff}</p>`);
     else if (turn.finish === 'no_answer' && !turn.text) notes.push(html`<p class="note">${w.noAnswer}</p>`);
     if (turn.plan?.mode === 'generation') notes.push(html`<p class="note">${w.ungrounded}</p>`);
-    for (const change of turn.changes) {
-      notes.push(html`<p class="note warn">${(w.sourceChange[change.change] ?? w.sourceChange.updated)(change.n)}</p>`);
-    }
+    notes.push(...fateNotes(this.fates, w));
     return notes.length ? html`${notes}` : nothing;
   }
 
@@ -224,11 +228,17 @@ export class AssistantTurn extends LitElement {
             <button aria-haspopup="dialog" @click=${() => this.open(item)}>
               <span class="n">${item.n}</span><span class="title">${title(item)}</span>
               ${item.source.date ? html`<span class="date">${dayText(this.locale, item.source.date)}</span>` : nothing}
+              ${this.fateOf(item.n)}
             </button>
           `,
         )}
       </section>
     `;
+  }
+
+  private fateOf(n: number): TemplateResult | typeof nothing {
+    const fate = this.fates.get(n);
+    return fate ? html`<span class="date">${fateSign(fate)} ${this.w.fate[fate]}</span>` : nothing;
   }
 
   private footer(): TemplateResult {

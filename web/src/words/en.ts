@@ -2,6 +2,10 @@
 
 export const plural = (n: number, one: string, many: string): string => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
 
+const these = (n: readonly number[]): string => `${n.length === 1 ? 'source' : 'sources'} ${n.join(', ')}`;
+
+const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 export const en = {
   other: '中文',
   conversations: 'Conversations',
@@ -84,14 +88,30 @@ export const en = {
   passageFailed: 'The surrounding text could not be loaded.',
   sourceState: {
     unchanged: 'Unchanged since this answer',
-    changed: 'The document has changed since this answer. This is the text as it was.',
+    same_text: 'There is a newer version of the document, which says this in the same words.',
+    changed: 'The document has changed since this answer. This is the text as it was and as it is.',
     deleted: 'The document has been deleted since. This is the text as it was.',
+    unknown: 'From outside the company’s documents. Whether it has changed is not known.',
+    not_available: 'This source is not available to you now.',
   },
-  sourceChange: {
-    updated: (n: number) => `Source ${n} has changed since this answer.`,
-    deleted: (n: number) => `Source ${n} has been deleted since this answer.`,
-    access_revoked: (n: number) => `You can no longer open source ${n}.`,
+  then: 'As it was',
+  now: 'Today',
+  passageGone: 'Nothing like this passage is in the version of today.',
+  removed: ['[removed: ', ' end]'] as [string, string],
+  added: ['[added: ', ' end]'] as [string, string],
+  fate: {
+    updated: 'has a newer version',
+    changed: 'changed since this answer',
+    deleted: 'deleted since this answer',
+    not_available: 'no longer available to you',
   },
+  sourceFate: {
+    updated: (n: readonly number[]) => `There is a newer version of ${these(n)} since this answer.`,
+    changed: (n: readonly number[]) => `${upper(these(n))} changed since this answer.`,
+    deleted: (n: readonly number[]) => `${upper(these(n))} ${n.length === 1 ? 'was' : 'were'} deleted since this answer.`,
+    not_available: (n: readonly number[]) => `You can no longer open ${these(n)}.`,
+  },
+  inAnswer: (question: string, what: string) => `Answer to “${question}”: ${what}`,
   restsOn: 'The sentence',
   passage: 'The passage',
   wholePassage: 'Show the whole passage',
