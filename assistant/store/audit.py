@@ -27,6 +27,7 @@ MOST_RECORDS: Final = 1000
 """Records that are read at once."""
 
 _HIGHEST: Final = 2**63 - 1  # of a seq
+_RATING: Final = (AuditKind.FEEDBACK, AuditKind.CORRECTION)
 _CHECKPOINT: Final = ("tenant", "size", "root", "head", "at", "key_id", "signature")
 
 
@@ -220,7 +221,7 @@ async def _write(connection: AsyncConnection, record: AuditRecord, sealed: bytes
     rows = [place_ | {"document": document, "version": version} for document, version in sorted(cited)]
     if rows:
         await connection.execute(insert(audit_documents), rows)
-    if record.kind is AuditKind.FEEDBACK:
+    if record.kind in _RATING and record.turn is not None:
         await _rate(connection, record)
     moved = update(audit_chains).where(audit_chains.c.tenant == record.tenant)
     await connection.execute(moved.values(seq=record.seq, hash=record.hash))
@@ -229,6 +230,8 @@ async def _write(connection: AsyncConnection, record: AuditRecord, sealed: bytes
 async def _rate(connection: AsyncConnection, record: AuditRecord) -> None:
     """Let the answer be found by its last rating. The column only serves filters: it is in no hash."""
     rating = _facet_values(record)["rating"]
+    if rating is None:
+        return
     answer = (audit_records.c.tenant == record.tenant) & (audit_records.c.turn == record.turn)
     of_turn = update(audit_records).where(answer, audit_records.c.kind == AuditKind.TURN.value)
     await connection.execute(of_turn.values(rating=rating))

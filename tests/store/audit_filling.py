@@ -53,8 +53,8 @@ async def all_records(log: SqlAuditLog, tenant: str = "acme") -> list[AuditRecor
     return [record async for record in log.stream(tenant, batch=7)]
 
 
-async def ask(store: Store, log: SqlAuditLog, caller: Caller, turn: str, secret: str) -> str:
-    """A finished turn whose every text holds the secret, with its audit record; the conversation is returned."""
+async def ask(store: Store, caller: Caller, turn: str, secret: str) -> str:
+    """A finished and rated turn whose every text holds the secret, with its two audit records; the conversation is returned."""
     conversation = (await store.conversations.open(caller, None)).id
     await store.conversations.begin_turn(
         caller, conversation, turn=turn, client_id=f"{secret} client", text=f"{secret} asks", mode="auto", limit=99
@@ -63,7 +63,6 @@ async def ask(store: Store, log: SqlAuditLog, caller: Caller, turn: str, secret:
     await _answer(store, conversation, turn, secret, evidence)
     said = Feedback(id=f"f-{turn}", turn=turn, rating="down", reason=f"{secret} reason", correction=f"{secret} instead")
     await store.conversations.add_feedback(caller, conversation, said)
-    await log.append_one(_told(caller, conversation, turn, secret, evidence))
     return conversation
 
 
@@ -78,17 +77,3 @@ async def _answer(store: Store, conversation: str, turn: str, secret: str, evide
     steps = (TurnProgress("write", text=f"{secret} draft"),)
     await store.conversations.finish_turn(conversation, turn, replace(message, plan=plan, steps=steps))
     await store.events.append(conversation, turn, [TurnFinished("completed")])
-
-
-def _told(caller: Caller, conversation: str, turn: str, secret: str, evidence: Sequence[Evidence]) -> AuditDraft:
-    sources = [{"document": each.source.document, "version": each.source.number} for each in evidence]
-    cited = [{"n": n, "verdict": "supported", "source": source} for n, source in enumerate(sources, start=1)]
-    return turn_draft(
-        tenant=caller.tenant,
-        subject=pseudonym(caller),
-        actor=pseudonym(caller),
-        conversation=conversation,
-        turn=turn,
-        body={"mode": "compact", "citations": {"items": cited}},
-        personal={"question": f"{secret} sealed question", "answer": f"{secret} sealed answer"},
-    )
