@@ -119,6 +119,7 @@ async def test_a_cancelled_read_leaves_the_pool_usable(pool: ReaderPool) -> None
 
 @pytest.mark.asyncio(loop_scope="module")
 async def test_a_reader_that_dies_takes_nobody_with_it(pool: ReaderPool) -> None:
+    await pool.read(Job("a.md"), b"Text.")  # a reader is started when it is needed
     (reader,) = pool._readers
     reader._process.kill()
     with pytest.raises(BadDocument) as caught:

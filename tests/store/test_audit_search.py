@@ -197,8 +197,10 @@ async def test_many_changed_sources_are_met_on_the_way(log: SqlAuditLog, monkeyp
 
 
 async def test_the_last_rating_counts(log: SqlAuditLog) -> None:
-    for rating in ("up", "down", "up"):
-        await log.append_one(turn_draft(30, kind=AuditKind.FEEDBACK, turn="t0", body={"rating": rating}))
+    said = (("up", AuditKind.FEEDBACK), ("down", AuditKind.CORRECTION), ("up", AuditKind.CORRECTION))
+    for rating, kind in said:
+        await log.append_one(turn_draft(30, kind=kind, turn="t0", body={"rating": rating}))
+    await log.append_one(turn_draft(31, kind=AuditKind.CORRECTION, turn="t0", body={"rating": None}))
     answers = AuditFilter(kind=AuditKind.TURN, turn="t0")
     assert len(await log.search("acme", replace(answers, feedback="up"))) == 1
     assert await log.search("acme", replace(answers, feedback="down")) == []

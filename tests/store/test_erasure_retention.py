@@ -21,7 +21,7 @@ from assistant.store.holds import SqlHolds
 from assistant.store.pseudonyms import pseudonym
 from assistant.store.retention import SqlRetention
 from assistant.store.tables import conversations, documents, metadata
-from tests.store.audit_filling import ANNS, START, all_records, ask, check_chain
+from tests.store.audit_filling import ANNS, all_records, ask, check_chain
 from tests.store.filling import ANN, BOB, EVE, draft, put
 
 LEAVE = document_id("acme", "handbook", "leave.md")
@@ -176,11 +176,11 @@ async def test_the_sealed_text_of_old_records_goes_when_the_policy_says_so(archi
     policy: dict[str, Any] = {"by": "upolicy", "reason": "seven years"}
     dry = await archive.retention.retention("acme", after, **policy, sealed=True, dry_run=True)
     report = await archive.retention.retention("acme", after, **policy, sealed=True)
-    assert dry.sealed == report.sealed == 2  # the new conversation and what is said of it
+    assert dry.sealed == report.sealed == 4  # two answers of ann and what she said of them
     records = await all_records(archive.log)
     check_chain(records)
     opened = [record.turn for record in records if await archive.log.open_sealed(record) is not None]
-    assert opened == ["t2"]
+    assert opened == ["t2", "t2"]
     assert await archive.log.open_sealed((await archive.log.records("rival"))[0]) is not None
 
 

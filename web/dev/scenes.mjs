@@ -35,7 +35,7 @@ export const DOCUMENTS = {
     before: 'Time off matters. ',
     exact: 'Every full-time employee has 22 days of annual leave.',
     after: ' Talk to your manager before you book.',
-    state: 'changed',
+    state: 'unchanged',
   },
   carry: {
     title: 'Carrying leave over',

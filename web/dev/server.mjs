@@ -1,7 +1,8 @@
 /**
  * A stand-in for the real server, for looking at the page: `npm run build && npm run dev`, then http://127.0.0.1:5180.
  * Serves the built page under the same strict headers, keeps conversations in memory, answers from dev/scenes.mjs.
- * PORT and MODEL set the port and the model's name. A question that contains "drop" loses its socket in mid-answer.
+ * PORT and MODEL set the port and the model's name. A question that contains "drop" loses its socket in mid-answer,
+ * one that contains "change" hears after its answer that sources have changed.
  */
 
 import { createHash, randomUUID } from 'node:crypto';
@@ -9,7 +10,8 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 
-import { CALLS, DOCUMENTS, eventsOf } from './scenes.mjs';
+import { CALLS, eventsOf } from './scenes.mjs';
+import { changesOf, sourceOf, statesIn } from './sources.mjs';
 
 const PORT = Number(process.env.PORT ?? 5180);
 const MODEL = process.env.MODEL ?? 'extractive';
@@ -83,6 +85,9 @@ async function run(s, turn, id, text, drop) {
     publish(s, turn, type, d);
     if (deltas.length === 12 && type === 'answer.delta') drop();
   }
+  if (!/change/.test(text)) return;
+  await pause(1500);
+  for (const d of changesOf(s.log, turn)) publish(s, turn, 'source.changed', d);
 }
 
 // ---- REST -----------------------------------------------------------------------------------------------------------
@@ -152,15 +157,16 @@ function api(path) {
         })),
     };
   }
-  const [, id, turn, n] = /^\/api\/sessions\/([^/]+)(?:\/turns\/([^/]+)\/citations\/(\d+)|\/turns\/[^/]+\/calls)?$/.exec(path) ?? [];
+  const [, id, turn, n] = /^\/api\/sessions\/([^/]+)(?:\/turns\/([^/]+)\/citations\/(\d+)\/source|\/turns\/[^/]+\/calls|\/sources)?$/.exec(path) ?? [];
   const s = sessions.get(id);
   if (!s) return null;
+  if (!turn && path.endsWith('/sources')) return statesIn(s.log);
   if (!turn && path.endsWith('/calls')) return { calls: CALLS };
   if (!turn) return { session_id: id, epoch: EPOCH, as_of_seq: s.log.length, turns: fold(s.log) };
   const cited = s.log
     .find((f) => f.turn === turn && f.type === 'citations')
     ?.d.items.find((item) => item.n === Number(n));
-  return cited ? { page: null, ...DOCUMENTS[cited.evidence] } : null;
+  return cited ? sourceOf(cited.evidence) : null;
 }
 
 const server = createServer(async (request, response) => {

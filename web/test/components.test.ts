@@ -1,59 +1,15 @@
 // @vitest-environment happy-dom
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-import type { CitedPassage } from '../src/api';
 import { AssistantChat } from '../src/components/chat';
 import { Finished } from '../src/components/finished';
 import { partsOf } from '../src/components/plan';
-import { endOf, locate, startOf } from '../src/components/source';
 import '../src/components/turn';
 import { Memory } from '../src/memory';
-import type { TurnState } from '../src/reducer';
+import { EMPTY, reduce, type TurnState } from '../src/reducer';
+import { cite } from './dom';
 import { FakeSocket } from './fake';
 import { frame, numbered, ready, turnEvents } from './transcript';
-
-const PASSAGE: CitedPassage = {
-  title: 'T',
-  uri: 'u',
-  section: '',
-  page: null,
-  version: 1,
-  date: null,
-  authority: 'high',
-  before: 'One. Two. ',
-  exact: 'Three. Four.',
-  after: ' Five.',
-  state: 'unchanged',
-};
-
-describe('the quoted passage', () => {
-  it('is the quote of this sentence when it lies inside what was loaded', () => {
-    expect(locate(PASSAGE, 'Four.')).toEqual({ before: 'One. Two. Three. ', exact: 'Four.', after: ' Five.' });
-    expect(locate(PASSAGE, 'Two. Three.')).toEqual({ before: 'One. ', exact: 'Two. Three.', after: ' Four. Five.' });
-  });
-
-  it('is the loaded passage when the quote is not there or empty', () => {
-    for (const exact of ['Six.', ''])
-      expect(locate(PASSAGE, exact)).toEqual({ before: 'One. Two. ', exact: 'Three. Four.', after: ' Five.' });
-  });
-});
-
-describe('the surroundings of a quote', () => {
-  it('are shown whole when short', () => {
-    expect(endOf('Short. ')).toBe('Short. ');
-    expect(startOf(' Short.')).toBe(' Short.');
-  });
-
-  it('are cut at a sentence, near the quote', () => {
-    const text = Array.from({ length: 80 }, (_, i) => `Sentence number ${i}.`).join(' ');
-    expect(endOf(text)).toMatch(/^… Sentence number \d+\. .*Sentence number 79\.$/);
-    expect(startOf(text)).toMatch(/^Sentence number 0\. .*Sentence number \d+\. …$/);
-    const chinese = '这是一个完整的句子。'.repeat(60);
-    expect(endOf(chinese)).toMatch(/^… 这是一个完整的句子。/);
-    expect(startOf(chinese)).toMatch(/这是一个完整的句子。 …$/);
-    for (const cut of [endOf, startOf]) expect(cut('x'.repeat(900)).length).toBeLessThan(330);
-  });
-});
 
 describe('the budget', () => {
   it('adds up to the window with what is free, and never shows less than nothing', () => {
@@ -122,7 +78,7 @@ describe('the chat', () => {
   let socket: FakeSocket | undefined;
 
   /** A chat on the page whose server is this test. */
-  async function open(): Promise<AssistantChat> {
+  async function open(more: Record<string, unknown> = {}): Promise<AssistantChat> {
     vi.stubGlobal(
       'WebSocket',
       class extends FakeSocket {
@@ -133,6 +89,7 @@ describe('the chat', () => {
       },
     );
     const bodies: Record<string, unknown> = {
+      ...more,
       '/api/sessions/s1/turns/t1/calls': { calls: [{ purpose: 'summary', text: 'Both agree.', ended: 'stop' }] },
       '/api/config': { model: 'extractive', title: 'Desk', examples: ['Example?'], collections: [], languages: ['en'] },
       '/api/sessions': {
@@ -218,6 +175,42 @@ describe('the chat', () => {
     await vi.waitFor(() => expect(paths()).toContain('/api/sessions/s1/turns/t1/calls'));
     await drawn(chat);
     expect(details.querySelector('assistant-making')!.shadowRoot!.textContent).toContain('Combine partial answers');
+  });
+
+  const answered = numbered(turnEvents('t1', 'How <b>long</b>?', ['One.'])).map((f) =>
+    f.type === 'citations' ? { ...f, d: { ...f.d, items: [cite(1, { start: 0, end: 4 })] } } : f,
+  );
+  const live = (chat: AssistantChat): string => root(chat).querySelector('[aria-live]')!.textContent!;
+  const chip = (chat: AssistantChat): Element =>
+    root(chat).querySelector('assistant-turn')!.shadowRoot!.querySelector('button.cite')!;
+
+  it('asks once what became of the sources of a conversation that is opened, and marks them without a word', async () => {
+    const { turn, ...message } = answered.reduce(reduce, EMPTY).turns[0]!;
+    new Memory('https://desk.example').rememberSession('s1');
+    const chat = await open({
+      '/api/sessions/s1': { session_id: 's1', epoch: 'e1', as_of_seq: answered.length, turns: [{ turn, message }] },
+      '/api/sessions/s1/sources': { sources: [{ turn: 't1', n: 1, state: 'deleted' }] },
+    });
+    await vi.waitFor(() => expect(chip(chat).getAttribute('aria-label')).toContain('deleted since this answer'));
+    expect(chip(chat).querySelector('.fate.deleted')).not.toBeNull();
+    expect(live(chat)).toBe('');
+  });
+
+  it('says a change politely when it is told, marks the source, and asks what the change is', async () => {
+    const states = { sources: [{ turn: 't1', n: 1, state: 'changed' }] };
+    const chat = await open({ '/api/sessions/s1/sources': states });
+    const asked = vi.spyOn(globalThis, 'fetch');
+    socket!.say(...answered);
+    await drawn(chat);
+    const of = (): number => asked.mock.calls.filter(([url]) => (url as string).endsWith('/sources')).length;
+    expect(of()).toBe(0);
+    const seq = answered.length + 1;
+    socket!.say(frame('source.changed', { turn: 't1', n: 1, change: 'updated' }, { seq, turn: 't1' }));
+    await drawn(chat);
+    expect(root(chat).querySelector('[aria-live]')!.getAttribute('aria-live')).toBe('polite');
+    expect(live(chat)).toContain('Answer to “How <b>long</b>?”: There is a newer version of source 1');
+    await vi.waitFor(() => expect(chip(chat).getAttribute('aria-label')).toContain('changed since this answer'));
+    expect(of()).toBe(1);
   });
 
   it('stops the running turn by its id', async () => {

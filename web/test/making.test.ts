@@ -53,7 +53,7 @@ const state = (more: Partial<TurnState> = {}): TurnState => {
 const step = (more: Partial<Step> = {}): Step => ({ stage: 'read', done: 1, total: 8, text: null, failed: null, ...more });
 
 const never = (): Promise<never> => new Promise(() => undefined);
-const loads = (more: Partial<Loads> = {}): Loads => ({ passage: never, image: never, calls: never, ...more });
+const loads = (more: Partial<Loads> = {}): Loads => ({ source: never, image: never, calls: never, ...more });
 
 afterEach(() => {
   document.body.replaceChildren();

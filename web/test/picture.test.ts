@@ -130,20 +130,20 @@ describe('a region', () => {
 });
 
 describe('the source panel', () => {
-  async function panel(more: Partial<CitedSource>): Promise<{ root: ShadowRoot; passage: ReturnType<typeof vi.fn> }> {
+  async function panel(more: Partial<CitedSource>): Promise<{ root: ShadowRoot; source: ReturnType<typeof vi.fn> }> {
     const element = new AssistantSource();
     const plain = cite(1, { start: 0, end: 1 });
     const citation = { ...plain, source: { ...plain.source, ...more } };
-    const passage = vi.fn(() => new Promise<never>(() => undefined));
-    Object.assign(element, { citation, turn: 't9', locale: 'en', loads: { passage, image: () => Promise.resolve(PNG) } });
+    const source = vi.fn(() => new Promise<never>(() => undefined));
+    Object.assign(element, { citation, turn: 't9', locale: 'en', loads: { source, image: () => Promise.resolve(PNG) } });
     document.body.append(element);
     await settled(element);
-    return { root: element.shadowRoot!, passage };
+    return { root: element.shadowRoot!, source };
   }
 
   it('shows the image that a quote stands for, asked for with its turn', async () => {
-    const { root, passage } = await panel({ image: 'i1', region: [0, 0, 0.2, 0.2], exact: CAPTION });
-    expect(passage.mock.calls[0]![0]).toBe('t9');
+    const { root, source } = await panel({ image: 'i1', region: [0, 0, 0.2, 0.2], exact: CAPTION });
+    expect(source.mock.calls[0]![0]).toBe('t9');
     const shown = root.querySelector('assistant-picture')!;
     expect(shown.getAttribute('caption')).toBe(CAPTION);
     expect(shown.shadowRoot!.querySelector('img')!.getAttribute('alt')).toBe(CAPTION);

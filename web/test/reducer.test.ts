@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { decode, type DurableFrame, type Frame, type TurnMessage, type TurnProgress } from '../src/protocol';
-import { codePoints, EMPTY, forget, reduce, restore, send, type ChatState } from '../src/reducer';
+import { codePoints, EMPTY, forget, informed, reduce, restore, send, type ChatState } from '../src/reducer';
 import { sha256 } from '../src/sha256';
 import { spokenCount, stepOf } from '../src/steps';
 import { digest, frame, numbered, ready, SID, turnEvents } from './transcript';
@@ -274,6 +274,38 @@ describe('later changes of a source', () => {
       frame('source.changed', { turn: 't1', n: 2, change }, { seq, turn: 't1' });
     const state = play([...frames, change('updated', frames.length + 1), change('deleted', frames.length + 2)]);
     expect(state.turns[0]!.changes).toEqual([{ turn: 't1', n: 2, change: 'deleted' }]);
+    expect(state.told).toHaveLength(2);
+  });
+
+  const change = (n: number, seq: number): Frame =>
+    frame('source.changed', { turn: 't1', n, change: 'updated' }, { seq, turn: 't1' });
+
+  it('are the same from a snapshot that tells them as from their frames, and those of the snapshot are no news', () => {
+    const frames = numbered(turnEvents('t1', 'q', ['a']));
+    const end = play([...frames, change(1, frames.length + 1), change(3, frames.length + 2)]);
+    const { turn, ...message } = end.turns[0]!;
+    const whole = { session_id: SID, epoch: 'e2', as_of_seq: end.seq, turns: [{ turn, message }] };
+    const restored = restore(end, JSON.parse(JSON.stringify(whole)) as typeof whole);
+    expect(restored.turns[0]!.changes).toEqual(end.turns[0]!.changes);
+    expect(restored.turns[0]!.states).toEqual(new Map());
+    expect(restored.told).toEqual([]);
+    for (const changes of [undefined, null, 'x'])
+      expect(restore(EMPTY, { ...whole, turns: [{ turn, message: { ...message, changes: changes as never } }] }).turns[0]!.changes).toEqual([]);
+  });
+
+  it('make what was known of the source forgotten, and states that were asked for before them are dropped', () => {
+    const frames = numbered(turnEvents('t1', 'q', ['a']));
+    const before = play([...frames, change(1, frames.length + 1)]);
+    const found = [1, 2].map((n) => ({ turn: 't1', n, state: 'same_text' as const }));
+    const known = informed(before, before.told, [...found, { turn: 'other', n: 1, state: 'deleted' }]);
+    expect([...known.turns[0]!.states]).toEqual([
+      [1, 'same_text'],
+      [2, 'same_text'],
+    ]);
+    const after = play([change(2, frames.length + 2)], known);
+    expect([...after.turns[0]!.states.keys()]).toEqual([1]);
+    expect(informed(after, before.told, found)).toBe(after);
+    expect(informed(after, after.told, [])).toBe(after);
   });
 });
 
