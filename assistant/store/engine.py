@@ -37,6 +37,7 @@ _PRAGMAS: Final = (
     "PRAGMA cache_size=-16384",
     "PRAGMA mmap_size=1073741824",
     "PRAGMA temp_store=MEMORY",
+    "PRAGMA secure_delete=ON",
 )
 
 

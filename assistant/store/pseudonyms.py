@@ -9,4 +9,4 @@ from assistant.core.access import Caller
 
 def pseudonym(caller: Caller) -> str:
     """A name for the caller that is the same in all conversations of the tenant and does not tell who it is."""
-    return "u" + hashlib.sha256(f"{caller.tenant}\0{caller.user}".encode()).hexdigest()[:12]
+    return "u" + hashlib.sha256(f"{caller.tenant}\0{caller.user}".encode()).hexdigest()[:20]

@@ -120,6 +120,6 @@ def feedback_draft(tenant: str, person: str, conversation: str, given: Feedback,
         person,
         conversation,
         given.turn,
-        {"rating": given.rating, "citation": given.citation, "feedback": given.id},
+        {"rating": given.rating, "citation": given.citation},
         {name: text for name, text in texts.items() if text} or None,
     )

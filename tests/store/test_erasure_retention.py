@@ -14,7 +14,6 @@ from assistant.core.audit import AuditKind, stamp
 from assistant.core.keeping import HoldScope, RetentionReport
 from assistant.errors import BadInput, NotFound
 from assistant.store import Store, retention
-from assistant.store.audit import SqlAuditLog
 from assistant.store.documents import document_id
 from assistant.store.erasure import SqlErasure
 from assistant.store.holds import SqlHolds
