@@ -144,6 +144,7 @@ class Answering:
         model = RecordingModel(route.model, trace.calls, watch)
         job = replace(self._job(plan, question, schema, model.counter), images=images)
         scanner, length = MarkScanner(), 0
+        clean = scanner.feed if schema is None else str  # [1] in JSON is a list, not a mark
         yield AnswerStarted(model.name, plan.prompts.hash, _parameters(job.sampling))
         async with aclosing(self._steps(plan, job, model, cancelled)) as steps:
             async for step in steps:
@@ -152,7 +153,7 @@ class Answering:
                         yield TurnProgress("read", step.done, step.total, step.text or None, step.failed)
                     case ModelFinish():
                         trace.finish = step.reason
-                    case ModelDelta() if text := scanner.feed(without_unstorable(step.text)):
+                    case ModelDelta() if text := clean(without_unstorable(step.text)):
                         trace.ms_first_token = watch.ms() if trace.ms_first_token is None else trace.ms_first_token
                         yield AnswerDelta(length, text)
                         length += len(text)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from assistant.conversation.answering import TurnPolicy
@@ -73,6 +75,16 @@ async def test_a_structured_answer_is_stored_and_cited(store: Store) -> None:
     assert message.citations is not None
     cited = message.citations.items[0]
     assert message.text[cited.start : cited.end] == "Sick leave is unlimited."
+
+
+async def test_lists_of_numbers_in_json_are_no_citation_marks(store: Store) -> None:
+    desk = await sit_down(store, ScriptedModel(['{"days": [1], "more": [1, 2]}'], piece=3))
+    schema = {"type": "object", "properties": {"days": {"type": "array"}}}
+    begun = await desk.live.start(
+        desk.caller, desk.conversation, client_id="c", text="What of annual leave?", schema=schema
+    )
+    await desk.live.wait(begun.turn)
+    assert json.loads((await desk.message(begun.turn)).text) == {"days": [1], "more": [1, 2]}
 
 
 async def test_what_is_no_json_of_the_schema_ends_the_turn_with_a_typed_error(store: Store) -> None:
