@@ -9,6 +9,8 @@ from assistant.core.outcome import is_refusal
 
 _VERDICT: Final = re.compile(r"\s*[*_`\"']*(ir)?relevant\b[*_`\"'.:：。]*[ \t]*(?:\n|$)", re.IGNORECASE)
 _LONGEST_VERDICT: Final = 40
+_LONGEST_HELD: Final = 400
+"""A reply that begins with more white space than this is not waited for."""
 
 
 class Opening:
@@ -66,7 +68,7 @@ class Opening:
 
     def _may_be_refusal(self) -> bool:
         said = self._held.strip().rstrip(".。")
-        return self._refusal.startswith(said)
+        return len(self._held) <= _LONGEST_HELD and self._refusal.startswith(said)
 
 
 def answer_of(text: str, refusal: str, *, filtered: bool = False) -> str:

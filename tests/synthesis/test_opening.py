@@ -69,6 +69,14 @@ def test_any_chunking_gives_the_same(head: str, tail: str, cuts: list[int], filt
     assert opening.irrelevant == whole.irrelevant
 
 
+def test_a_flood_of_white_space_is_not_held_for_ever() -> None:
+    opening = Opening(REFUSAL)
+    for _ in range(10_000):
+        opening.feed(" ")
+    assert len(opening._held) <= 1000
+    assert opening.feed("20 days.") + opening.close() == "20 days."
+
+
 @pytest.mark.parametrize("mode", [Mode.REFINE, Mode.COMPACT])
 @pytest.mark.parametrize("piece", [1, 500])
 async def test_an_irrelevant_piece_cannot_spoil_the_answer(mode: Mode, piece: int) -> None:
