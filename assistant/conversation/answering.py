@@ -41,7 +41,7 @@ MOST_CHARACTERS: Final = 16
 class TurnPolicy:
     """How turns are answered: selection, budget, days within which dates count as close, how much to search, sampling,
     preferred modes by collection, the ceilings of calls, dollars and seconds, whether prompts filter their evidence, the steps that
-    prepare the evidence."""
+    prepare the evidence, whether a model has a say in the check of drafts."""
 
     selection: SelectionPolicy = SelectionPolicy()
     budget: BudgetPolicy = BudgetPolicy()
@@ -58,6 +58,7 @@ class TurnPolicy:
     most_cost: float | None = None
     deadline_s: float | None = None
     preparations: tuple[Preparation, ...] = ()
+    judged: bool = False
 
     def sampling(self, max_tokens: int) -> Sampling:
         """The parameters of a call that may write `max_tokens`."""
@@ -191,6 +192,7 @@ class Answering:
             schema=schema,
             gate=self.gate,
             rules=self.rules,
+            judged=self.policy.judged,
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from assistant.core.citations import Verdict, align
@@ -14,17 +15,25 @@ _BLANK_LINES: Final = re.compile(r"\n{3,}")
 _EMPTY_ITEM: Final = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]*$\n?", re.MULTILINE)
 
 
-def flagged_spans(
-    text: str, evidence: Sequence[Evidence], rules: Sequence[Callable[[str], str | None]] = ()
-) -> list[Span]:
-    """The sentences of a draft that the evidence does not carry or contradicts, and those that a rule forbids."""
-    carried_not = {
-        Span(item.start, item.end)
-        for item in align(text, evidence).sentences
-        if item.verdict in (Verdict.UNSUPPORTED, Verdict.CONTRADICTED)
-    }
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The sentences of a draft that must not stay as they are, by why: `doubted` ones a model may know better about."""
+
+    doubted: tuple[Span, ...]
+    refused: tuple[Span, ...]
+
+    def flagged(self) -> list[Span]:
+        """All of them, in order."""
+        return sorted({*self.doubted, *self.refused})
+
+
+def check_draft(text: str, evidence: Sequence[Evidence], rules: Sequence[Callable[[str], str | None]] = ()) -> Checked:
+    """Check a draft: what the evidence does not carry is doubted; what it contradicts or a rule forbids is refused."""
+    found = align(text, evidence).sentences
+    doubted = tuple(Span(item.start, item.end) for item in found if item.verdict is Verdict.UNSUPPORTED)
+    against = {Span(item.start, item.end) for item in found if item.verdict is Verdict.CONTRADICTED}
     forbidden = {span for span in sentences(text) if any(rule(text[span.start : span.end]) for rule in rules)}
-    return sorted(carried_not | forbidden)
+    return Checked(doubted, tuple(sorted(against | forbidden)))
 
 
 def without(text: str, spans: Sequence[Span]) -> str:

@@ -38,7 +38,7 @@ class ModelRequest:
     `messages` is what goes over the wire, with `schema` (a JSON schema) when the reply must be JSON. The values it was
     rendered from come along, so that a model without weights can work from them instead of parsing text: `draft` is the
     answer to improve, `partials` are partial answers to combine, `flagged` the spans of its sentences without support.
-    `purpose` is answer, refine, summary, verify, repair, generation, rewrite, recap or conflicts.
+    `purpose` is answer, refine, summary, verify, repair, generation, rewrite, recap, conflicts or judge.
     """
 
     messages: tuple[Message, ...]
@@ -71,6 +71,7 @@ PROMPT_PARTS: Final = (
     "conflicts",
     "structured",
     "repair",
+    "judge",
 )
 """The prompts of a language, each a file."""
 
@@ -82,7 +83,8 @@ class PromptSet:
     Instructions: `system` for answers from evidence, `brief` the same for small windows, `refine` to improve a draft,
     `summary` to combine partial answers, `verify` to correct a checked draft, `generation` for small talk, `filter` to say
     first whether evidence is relevant, `recap` for notes of a conversation, `rewrite` to make a question standalone,
-    `conflicts` to find contradictions, `structured` to answer in JSON, `repair` to mend it. `reminder` follows the question when the evidence disagrees, `refusal` says that
+    `conflicts` to find contradictions, `structured` to answer in JSON, `repair` to mend it,
+    `judge` to check sentences. `reminder` follows the question when the evidence disagrees, `refusal` says that
     the documents do not answer, `recall` is the question whose answer is the notes, `form` a few-shot example of the form
     of answers, empty by default.
     """
@@ -103,6 +105,7 @@ class PromptSet:
     conflicts: str
     structured: str
     repair: str
+    judge: str
     hash: str
     form: str = ""
 
@@ -288,6 +291,24 @@ def repair_request(
         language=prompts.language,
         draft=draft,
         purpose="repair",
+        schema=schema,
+    )
+
+
+def judge_request(
+    *, prompts: PromptSet, sentences: Sequence[str], evidence: Sequence[Evidence], schema: Mapping[str, Any]
+) -> ModelRequest:
+    """The request to say which of the sentences the evidence supports, answered as JSON."""
+    lines = "".join(f"{n}. {escape_text(' '.join(text.split()))}\n" for n, text in enumerate(sentences, start=1))
+    asked = f"{render_evidence_area(evidence)}<sentences>\n{lines}</sentences>\n"
+    return ModelRequest(
+        messages=(Message(Role.SYSTEM, prompts.judge), Message(Role.USER, asked)),
+        sampling=Sampling(16 + 8 * len(sentences), temperature=0.0, frequency_penalty=0.0, presence_penalty=0.0),
+        question="",
+        evidence=tuple(evidence),
+        conflicts=(),
+        language=prompts.language,
+        purpose="judge",
         schema=schema,
     )
 

@@ -27,7 +27,7 @@ class Job:
     to the model as it is; `brief` asks for the short instructions of a small window, `filtered` for a first line that says
     whether the evidence is relevant; `schema` is the JSON schema of a structured answer; `gate` limits parallel calls, of
     all turns that share it; `rules` may forbid sentences; `images` belong to the evidence, for a model
-    that sees.
+    that sees; `judged` lets the model have a say in what a check doubts.
     """
 
     question: str
@@ -45,6 +45,7 @@ class Job:
     gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(PARALLEL))
     rules: tuple[SentenceRule, ...] = ()
     images: tuple[Image, ...] = ()
+    judged: bool = False
 
     def request(
         self,

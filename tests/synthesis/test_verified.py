@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from assistant.core.citations import Verdict, align
 from assistant.core.modes import Mode
 from assistant.core.prompt import ModelRequest
@@ -90,3 +92,30 @@ async def test_a_draft_cannot_forge_the_tags_of_the_correction() -> None:
     sent = asked[1].messages[-1].text
     assert sent.count("</draft>") == 1
     assert sent.count("<unsupported>") == sent.count("</unsupported>") == len(asked[1].flagged)
+
+
+async def test_a_judge_may_save_what_the_rules_only_doubt() -> None:
+    said = "Everybody employed here enjoys four working weeks off."
+
+    def answer(request: ModelRequest) -> str:
+        return '{"supported": [1]}' if request.purpose == "judge" else f"{TRUE} {said}"
+
+    model = scripted(answer)
+    text, _, finish = await run(Mode.VERIFIED, model, job(judged=True))
+    assert text == f"{TRUE} {said}"
+    assert [call.request.purpose for call in model.calls] == ["answer", "judge"]
+    assert finish.usage.calls == 2
+    assert f"1. {said}" in model.calls[1].request.messages[-1].text
+
+
+@pytest.mark.parametrize("judgement", ['{"supported": [9]}', "nonsense", "", '{"supported": "all"}', "[" * 5000])
+async def test_a_judge_that_does_not_keep_to_the_form_saves_nothing(judgement: str) -> None:
+    model = scripted(lambda call: judgement if call.purpose == "judge" else f"{TRUE} {INVENTED}")
+    text, _, _ = await run(Mode.VERIFIED, model, job(judged=True))
+    assert text == TRUE
+
+
+async def test_a_judge_cannot_save_what_contradicts_the_evidence() -> None:
+    model = scripted(lambda call: '{"supported": [1, 2]}' if call.purpose == "judge" else f"{FALSE} {INVENTED}")
+    text, _, _ = await run(Mode.VERIFIED, model, job(judged=True))
+    assert FALSE not in text
