@@ -35,7 +35,10 @@ function isCitedState(value: unknown): value is CitedState {
  * What a reader of this turn should know of its sources, by number. A known state counts more than what was told of a
  * change, as it says more (`same_text` is no news); the reducer drops it when a later change comes.
  */
-export function fatesOf(turn: { changes: readonly SourceChanged[]; states: ReadonlyMap<number, SourceState> }): Map<number, Fate> {
+export function fatesOf(turn: {
+  changes: readonly SourceChanged[];
+  states: ReadonlyMap<number, SourceState>;
+}): Map<number, Fate> {
   const fates = new Map<number, Fate>();
   for (const { n, change } of turn.changes) if (!turn.states.has(n)) fates.set(n, fateOf(change));
   for (const [n, state] of turn.states) if (isFate(state)) fates.set(n, state);

@@ -208,7 +208,7 @@ describe('the chat', () => {
     socket!.say(frame('source.changed', { turn: 't1', n: 1, change: 'updated' }, { seq, turn: 't1' }));
     await drawn(chat);
     expect(root(chat).querySelector('[aria-live]')!.getAttribute('aria-live')).toBe('polite');
-    expect(live(chat)).toContain('Answer to “How <b>long</b>?”: There is a newer version of source 1');
+    await vi.waitFor(() => expect(live(chat)).toBe('Answer to “How <b>long</b>?”: Source 1 changed since this answer.'));
     await vi.waitFor(() => expect(chip(chat).getAttribute('aria-label')).toContain('changed since this answer'));
     expect(of()).toBe(1);
   });

@@ -130,17 +130,37 @@ describe('watching sources', () => {
     expect(fatesOf(world.state.turns[0]!).size).toBe(0);
   });
 
-  it.each(['en', 'zh'] as const)('tells each change once, with the question it belongs to (%s)', (locale) => {
-    const { watching } = watched();
+  const told = (n: number, seq: number, change: SourceChange): Frame =>
+    frame('source.changed', { turn: 't1', n, change }, { seq: LENGTH + seq, turn: 't1' });
+
+  it.each(['en', 'zh'] as const)('tells a burst of changes once, together, when it is known what they are (%s)', async (locale) => {
+    const world = watched();
     const w = words(locale);
-    const state = [changed(1, 'updated'), changed(2, 'access_revoked')].reduce(reduce, opened());
-    expect(watching.news(opened(), w)).toEqual([]);
-    expect(watching.news(state, w)).toEqual([
-      w.inAnswer('How <b>long</b>?', w.sourceFate.updated([1])),
-      w.inAnswer('How <b>long</b>?', w.sourceFate.not_available([1])),
+    const news = (): string[] => world.watching.news(world.state, w);
+    world.watching.look(world.state);
+    await world.answer([]);
+    expect(news()).toEqual([]);
+    for (const one of [told(3, 1, 'updated'), told(1, 2, 'updated'), told(2, 3, 'deleted'), told(4, 4, 'updated')]) {
+      world.state = reduce(world.state, one);
+      world.watching.look(world.state);
+      expect(news()).toEqual([]);
+    }
+    await world.answer([]);
+    await world.answer([
+      ...[1, 3].map((n) => ({ turn: 't1', n, state: 'changed' as const })),
+      { turn: 't1', n: 2, state: 'deleted' },
+      { turn: 't1', n: 4, state: 'same_text' },
     ]);
-    expect(watching.news(reduce(state, changed(3, 'deleted')), w)).toEqual([
-      w.inAnswer('How <b>long</b>?', w.sourceFate.deleted([1])),
-    ]);
+    const { changed: c, deleted: d, updated: u } = w.sourceFate;
+    expect(news()).toEqual([w.inAnswer('How <b>long</b>?', `${c([1, 3])} ${d([2])} ${u([4])}`)]);
+    expect(news()).toEqual([]);
+  });
+
+  it('tells what it heard when the server does not say more', async () => {
+    const world = watched();
+    world.state = [told(1, 1, 'updated'), told(2, 2, 'access_revoked')].reduce(reduce, world.state);
+    world.watching.look(world.state);
+    await world.answer();
+    expect(world.watching.news(world.state, words('en'))[0]).toMatch(/newer version of source 1 .* no longer open source 2\./);
   });
 });

@@ -131,8 +131,15 @@ export class AssistantSource extends LitElement {
                 </p>`
             : nothing
         }
-        ${this.gone ? nothing : html`<h3>${w.passage}</h3>${this.quote(citation, w)} ${this.picture(citation)} ${this.place(source.uri, w)}`}
+        ${this.gone ? nothing : this.text(citation, w)}
       </div>
+    `;
+  }
+
+  private text(citation: Citation, w: Words): TemplateResult {
+    return html`
+      <h3>${w.passage}</h3>
+      ${this.quote(citation, w)} ${this.picture(citation)} ${this.place(citation.source.uri, w)}
     `;
   }
 
@@ -158,8 +165,9 @@ export class AssistantSource extends LitElement {
     const { exact } = citation.source;
     const then = past ? locate(past.quoted, exact) : { before: '', exact, after: '' };
     const more = (): void => void (this.whole = true);
+    const both = past?.state === 'changed' && past.current;
     return html`
-      ${past?.state === 'changed' && past.current ? bothPassages(past, then, locale, whole, more) : passage(then, locale, whole, more)}
+      ${both ? bothPassages(past, then, locale, whole, more) : passage(then, locale, whole, more)}
       ${this.failed ? html`<p class="state changed" role="status">${w.passageFailed}</p>` : nothing}
     `;
   }

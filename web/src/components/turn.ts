@@ -134,11 +134,11 @@ export class AssistantTurn extends LitElement {
   private citeButton(citation: Citation): Rendered {
     const { w } = this;
     const fate = this.fates.get(citation.n);
-    const label = `${w.source(citation.n, citation.source.title)}, ${w.verdicts[citation.verdict]}${fate ? `, ${w.fate[fate]}` : ''}`;
+    const said = [w.source(citation.n, citation.source.title), w.verdicts[citation.verdict], ...(fate ? [w.fate[fate]] : [])];
     const pressed = this.focused?.n === citation.n && this.focused.start === citation.start;
     return html`<button
       class="cite ${citation.verdict}"
-      aria-label=${label}
+      aria-label=${said.join(', ')}
       aria-haspopup="dialog"
       aria-expanded=${pressed ? 'true' : 'false'}
       title=${fate ? `${citation.source.title} (${w.fate[fate]})` : citation.source.title}

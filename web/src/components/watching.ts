@@ -1,9 +1,9 @@
 /** Learns what became of the sources of a conversation: once when it was opened, and again when one of them changes. */
 
-import { fateOf, type CitedState } from '../fates';
+import { byFate, fateOf, fatesOf, type CitedState } from '../fates';
 import type { Words } from '../i18n';
 import type { SourceChanged } from '../protocol';
-import { EMPTY, type ChatState } from '../reducer';
+import { EMPTY, type ChatState, type TurnState } from '../reducer';
 
 type Told = ChatState['told'];
 
@@ -35,13 +35,24 @@ export class Watching {
     this.learn(told, found);
   }
 
-  /** What has been told since the last call, in words, each change once. */
-  news({ told, turns }: ChatState, w: Words): string[] {
+  /**
+   * What has been told since the last call, in words, each change once. While the server is asked nothing is said: changes
+   * come in bursts, of which a screen reader would say the last one only, and the answer tells more of each.
+   */
+  news({ sessionId, told, turns }: ChatState, w: Words): string[] {
+    if (this.busy && this.busy.session === sessionId) return [];
     const fresh = told.filter((change) => !this.seen.has(change));
     for (const change of fresh) this.seen.add(change);
-    return fresh.flatMap(({ turn, n, change }) => {
-      const known = turns.find((one) => one.turn === turn);
-      return known ? [w.inAnswer(known.question.slice(0, 80), w.sourceFate[fateOf(change)]([n]))] : [];
+    return turns.flatMap((turn) => {
+      const mine = fresh.filter((change) => change.turn === turn.turn);
+      return mine.length ? [w.inAnswer(turn.question.slice(0, 80), sentences(turn, mine, w))] : [];
     });
   }
+}
+
+/** These changes of one turn, with what is known of each by now, one sentence for each kind. */
+function sentences(turn: TurnState, changes: readonly SourceChanged[], w: Words): string {
+  const known = fatesOf(turn);
+  const fates = new Map(changes.map(({ n, change }) => [n, known.get(n) ?? fateOf(change)]));
+  return [...byFate(fates)].map(([fate, numbers]) => w.sourceFate[fate](numbers)).join(' ');
 }
