@@ -129,10 +129,11 @@ def as_json(schema: Mapping[str, Any]) -> str:
 
 def render_evidence(evidence: Evidence) -> str:
     """One piece of evidence as a tagged block that ends with a line break."""
+    text = evidence.text
     attributes = [
         ("id", evidence.id),
         ("source", evidence.source.title),
-        ("section", evidence.section),
+        ("section", _section(evidence.section, text)),
         ("date", evidence.source.date.isoformat() if evidence.source.date else ""),
         ("authority", _authority(evidence)),
         ("conflicts-with", " ".join(evidence.conflicts)),
@@ -140,7 +141,14 @@ def render_evidence(evidence: Evidence) -> str:
         ("flagged", " ".join(evidence.flags)),
     ]
     shown = "".join(f' {name}="{escape_attribute(value)}"' for name, value in attributes if value)
-    return f"<evidence{shown}>\n{escape_text(evidence.text)}\n</evidence>\n"
+    return f"<evidence{shown}>\n{escape_text(text)}\n</evidence>\n"
+
+
+def _section(path: str, text: str) -> str:
+    """The headings above a piece, without the last one where the text begins with it."""
+    above, _, last = path.rpartition(" > ")
+    opening = text.split("\n", 1)[0].strip("# *_")
+    return above if opening == last.strip("# *_") else path
 
 
 def _authority(evidence: Evidence) -> str:
@@ -150,10 +158,9 @@ def _authority(evidence: Evidence) -> str:
 
 
 def render_evidence_area(evidence: Sequence[Evidence]) -> str:
-    """The evidence area, empty when there is no evidence."""
-    if not evidence:
-        return ""
-    return EVIDENCE_OPEN + "".join(render_evidence(item) for item in evidence) + EVIDENCE_CLOSE
+    """The evidence area, empty when there is no evidence; a single piece needs no list around it."""
+    pieces = [render_evidence(item) for item in evidence]
+    return "".join(pieces) if len(pieces) < 2 else EVIDENCE_OPEN + "".join(pieces) + EVIDENCE_CLOSE
 
 
 def render_question(question: str, conflicts: Sequence[Conflict], prompts: PromptSet) -> str:

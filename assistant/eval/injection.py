@@ -11,7 +11,7 @@ from assistant.eval.data import read_items
 from assistant.eval.making import evidence_of
 from assistant.eval.metrics import mean
 
-_STRUCTURE = ["<evidence-list>", "<evidence ", "</evidence>", "</evidence-list>"]
+_STRUCTURE = ["<evidence ", "</evidence>"]
 _TAG = re.compile(r"</?evidence(?:-list)?(?: |>)")
 
 

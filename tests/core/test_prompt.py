@@ -39,7 +39,7 @@ def test_no_document_breaks_out_of_its_tag(text: str) -> None:
 )
 def test_any_text_leaves_the_structure_whole(text: str) -> None:
     area = render_evidence_area([replace(evidence(text or "x"), section=text)])
-    assert area.count("<") == 4
+    assert area.count("<") == 2
     assert area.count("<evidence ") == 1
 
 
@@ -64,7 +64,7 @@ def test_the_three_areas_do_not_mix() -> None:
     assert system.role is Role.SYSTEM
     assert "duck" not in system.text
     assert [message.text for message in history] == ["Before", "Then"]
-    assert asked.text.index("<evidence-list>") < asked.text.index("duck") < asked.text.index("<question>")
+    assert asked.text.index("<evidence ") < asked.text.index("duck") < asked.text.index("<question>")
     assert "&lt;b>it" in asked.text
 
 

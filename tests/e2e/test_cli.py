@@ -48,7 +48,7 @@ def test_ask_shows_the_budget_and_goes_on_with_a_session(folder: Path) -> None:
 def test_ask_shows_every_call_with_its_prompt(folder: Path) -> None:
     done = run(folder, "ask", QUESTION, "--verbose", "--mode", "refine")
     assert done.returncode == 0, done.stderr
-    calls = done.stdout.count("<evidence-list>")
+    calls = done.stdout.count("\nreply\n")
     assert calls > 1
     assert f"call {calls} of {calls}: refine" in done.stdout
     assert "Answer only from the evidence" in done.stdout

@@ -96,7 +96,7 @@ def test_how_an_answer_was_made_can_be_read_by_its_owner(http: httpx.Client) -> 
     )  # conflicts are read together
     assert [step["done"] for step in message["steps"]] == list(range(1, len(calls) + 1))
     assert all(
-        call["messages"][0]["role"] == "system" and "<evidence-list>" in call["messages"][-1]["text"] for call in calls
+        call["messages"][0]["role"] == "system" and "<evidence " in call["messages"][-1]["text"] for call in calls
     )
     (shown,) = http.get(f"/api/sessions/{session}").json()["turns"]
     assert shown["message"] == message
