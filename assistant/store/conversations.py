@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any
 
-from sqlalchemy import ColumnElement, delete, func, insert, select, update
+from sqlalchemy import delete, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 from ulid import ULID
 
@@ -20,20 +20,18 @@ from assistant.core.evidence import Evidence, Passage
 from assistant.core.history import Notes, PastTurn
 from assistant.core.messages import Message, Role
 from assistant.core.turn import TurnMessage
-from assistant.errors import BadInput, Busy, IdempotencyMismatch, NotFound
+from assistant.errors import BadInput, IdempotencyMismatch, NotFound
 from assistant.interfaces import (
     BegunTurn,
     ConversationView,
     Feedback,
     MessageView,
-    NumberedEvent,
     OpenedConversation,
     Receipt,
 )
 from assistant.store.audit import SqlAuditLog
 from assistant.store.calls import read_calls, write_calls
 from assistant.store.engine import Database
-from assistant.store.events import append_one
 from assistant.store.feedback import store_feedback
 from assistant.store.pseudonyms import pseudonym
 from assistant.store.receipts import answer_draft, feedback_draft, keep_receipt, read_receipt
@@ -49,6 +47,7 @@ from assistant.store.rows import (
     plan_values,
 )
 from assistant.store.shown import read_conflicts, read_evidence, read_past_passage, stored_evidence
+from assistant.store.starting import accept, check_limit, earlier_start, owned_by
 from assistant.store.tables import (
     citation_numbers,
     citations,
@@ -60,13 +59,6 @@ from assistant.store.tables import (
     turns,
 )
 from assistant.store.upsert import insert_or_ignore
-
-LONGEST_TITLE: Final = 80
-"""Code points of the first question that become the title of a conversation."""
-
-
-RETRY_MS: Final = 2000
-"""When a caller with too many running turns may try again, in milliseconds."""
 
 
 class SqlConversationStore:
@@ -106,7 +98,7 @@ class SqlConversationStore:
         self, caller: Caller, *, limit: int = 50, before: datetime | None = None
     ) -> list[ConversationView]:
         """The caller's conversations, the latest first."""
-        query = select(conversations).where(_owned(caller), conversations.c.turn_count > 0)
+        query = select(conversations).where(owned_by(caller), conversations.c.turn_count > 0)
         query = query.order_by(conversations.c.updated_at.desc()).limit(limit)
         if before is not None:
             query = query.where(conversations.c.updated_at < before)
@@ -164,18 +156,18 @@ class SqlConversationStore:
             storable(part)
         async with self._database.write() as connection:
             owned = await _check_owner(connection, caller, conversation, lock=True)
-            earlier = await _earlier(connection, conversation, client_id)
+            earlier = await earlier_start(connection, conversation, client_id)
             if earlier is not None:
                 if (earlier.question, earlier.mode_asked) != (text, mode):
                     raise IdempotencyMismatch("the client id was used for another question", turn=earlier.id)
                 return BegunTurn(earlier.id, duplicate=True)
-            await _check_limit(connection, caller, limit)
+            await check_limit(connection, caller, limit)
             history = await past_turns(connection, conversation)
             notes = await read_notes(connection, conversation)
             numbers = await _numbers(connection, conversation)
             accepted = TurnAccepted(turn, client_id, text, pseudonym(caller))
             rights = {"groups": sorted(caller.groups), "scope": None if collections is None else sorted(collections)}
-            event = await _accept(connection, owned, accepted, mode, rights, self._new_id(), self._clock())
+            event = await accept(connection, owned, accepted, mode, rights, self._new_id(), self._clock())
         return BegunTurn(turn, duplicate=False, history=history, notes=notes, numbers=numbers, event=event)
 
     async def remembered(self, conversation: str) -> tuple[tuple[PastTurn, ...], Notes | None]:
@@ -281,19 +273,9 @@ class SqlConversationStore:
             return await read_past_passage(connection, caller, turn, n)
 
 
-def title_of(question: str) -> str:
-    """The title that a first question gives to its conversation."""
-    line = " ".join(question.split())
-    return line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 1].rstrip() + "…"
-
-
-def _owned(caller: Caller) -> ColumnElement[bool]:
-    return (conversations.c.tenant == caller.tenant) & (conversations.c.user_id == caller.user)
-
-
 async def _check_owner(connection: AsyncConnection, caller: Caller, conversation: str, *, lock: bool = False) -> AnyRow:
     _check_id(conversation)
-    query = select(conversations).where(conversations.c.id == conversation, _owned(caller))
+    query = select(conversations).where(conversations.c.id == conversation, owned_by(caller))
     row = (await connection.execute(query.with_for_update() if lock else query)).one_or_none()
     if row is None:
         raise NotFound("no such conversation")
@@ -315,52 +297,9 @@ async def _check_exists(connection: AsyncConnection, conversation: str, turn: st
         raise NotFound("no such turn")
 
 
-async def _check_limit(connection: AsyncConnection, caller: Caller, limit: int) -> None:
-    if connection.dialect.name == "postgresql":  # SQLite writes one transaction at a time anyway
-        key = func.hashtextextended(f"{caller.tenant}\n{caller.user}", 0)
-        await connection.execute(select(func.pg_advisory_xact_lock(key)))
-    query = (
-        select(func.count())
-        .select_from(turns)
-        .join(conversations, conversations.c.id == turns.c.conversation)
-        .where(_owned(caller), turns.c.ended_at.is_(None))
-    )
-    if int(await connection.scalar(query) or 0) >= limit:
-        raise Busy("too many running turns", limit=limit, retry_after_ms=RETRY_MS)
-
-
-async def _earlier(connection: AsyncConnection, conversation: str, client_id: str) -> AnyRow | None:
-    query = select(turns.c.id, turns.c.question, turns.c.mode_asked).where(
-        turns.c.conversation == conversation, turns.c.client_id == client_id
-    )
-    return (await connection.execute(query)).one_or_none()
-
-
 async def _numbers(connection: AsyncConnection, conversation: str) -> dict[str, int]:
     query = select(citation_numbers).where(citation_numbers.c.conversation == conversation)
     return {row.evidence_id: row.n for row in await connection.execute(query)}
-
-
-async def _accept(
-    connection: AsyncConnection,
-    owned: AnyRow,
-    accepted: TurnAccepted,
-    mode: str,
-    rights: dict[str, Any],
-    message: str,
-    now: datetime,
-) -> NumberedEvent:
-    """Write turn, question and event, and move the counters of the conversation, whose row is locked."""
-    turn, conversation, seq = accepted.turn, owned.id, owned.head_seq + 1
-    started = {"conversation": conversation, "client_id": accepted.client_id, "question": accepted.text}
-    started |= {"number": owned.turn_count + 1, "mode_asked": mode, "status": "running", "stage": "accepted"}
-    await connection.execute(insert(turns), [{"id": turn, "started_at": now, **started, **rights}])
-    asked = {"id": message, "conversation": conversation, "turn": turn, "role": Role.USER.value}
-    await connection.execute(insert(messages), [asked | {"text": accepted.text, "sha256": None, "at": now}])
-    moved = {"head_seq": seq, "turn_count": owned.turn_count + 1, "updated_at": now}
-    moved |= {"title": owned.title or title_of(accepted.text)}
-    await connection.execute(update(conversations).where(conversations.c.id == conversation).values(**moved))
-    return await append_one(connection, conversation, turn, accepted, seq=seq, at=now)
 
 
 async def _save_evidence(

@@ -17,12 +17,12 @@ from assistant.core.events import TurnFinished
 from assistant.core.keeping import ErasureReport
 from assistant.errors import BadInput, Busy, NotFound
 from assistant.store.audit import SqlAuditLog, lock_chain
-from assistant.store.conversations import RETRY_MS
 from assistant.store.engine import Database
 from assistant.store.holds import check_reason, held_conversations, holds_in_force, holds_on_records
 from assistant.store.pseudonyms import pseudonym
 from assistant.store.scrubbing import Ids, blank, scrub, zero_what_goes
 from assistant.store.sealing import destroy_key
+from assistant.store.starting import RETRY_MS
 from assistant.store.tables import audit_records, conversations, events, feedback, person_keys, turns
 
 ERASED: Final = "erased:"
