@@ -16,7 +16,11 @@ import structlog
 from ulid import ULID
 
 from assistant import __version__
-from assistant.config import Settings
+from assistant.audit.checkpointing import Checkpointer
+from assistant.audit.desk import AuditDesk, Notary
+from assistant.audit.signing import known_keys, signer_at
+from assistant.audit.targets import Targets, target_at
+from assistant.config import AuditSettings, Settings
 from assistant.conversation.answering import Answering, Route, TurnPolicy
 from assistant.conversation.judging import ConflictJudge
 from assistant.conversation.manager import ConversationManager
@@ -39,6 +43,7 @@ from assistant.retrieval.floors import floor_for, load_floors
 from assistant.retrieval.hybrid import HybridRetriever
 from assistant.store import Store
 from assistant.store.factors import ModelFactors
+from assistant.store.pseudonyms import pseudonym
 from assistant.synthesis.registry import available_modes, custom_rules, get_preparation
 from assistant.transport.auth import Authenticator, DevelopmentAuthenticator, RefusingAuthenticator
 from assistant.transport.doors import Doors, StartLimiter
@@ -175,6 +180,7 @@ def turn_policy(settings: Settings, embedder: Embedder | None = None) -> TurnPol
         mode=None if answers.mode == "auto" else known_mode(answers.mode),
         modes={collection: known_mode(name) for collection, name in answers.modes.items()},
         filtered=answers.filter,
+        judged=answers.judge,
         most_calls=answers.most_calls,
         most_cost=answers.most_cost or None,
         deadline_s=answers.deadline_s,
@@ -250,13 +256,16 @@ def create_app(settings: Settings, *, authenticator: Authenticator | None = None
 
 @asynccontextmanager
 async def _opened(settings: Settings, authenticator: Authenticator | None) -> AsyncIterator[tuple[Doors, Ready]]:
+    notary = await asyncio.to_thread(open_notary, settings.audit)
     async with assemble(settings) as parts:
         interrupted = await parts.live.recover()
         if interrupted:
             log.info("turns ended after a crash", turns=interrupted)
         background = [asyncio.create_task(embed_waiting(parts)), asyncio.create_task(tell_changes(parts))]
+        if notary.checkpointer is not None:
+            background.append(asyncio.create_task(notary.checkpointer.run(parts.store.audit)))
         try:
-            yield make_doors(parts, authenticator or make_authenticator(settings)), partial(_ready, parts)
+            yield make_doors(parts, authenticator or make_authenticator(settings), notary), partial(_ready, parts)
         finally:
             for task in background:
                 task.cancel()
@@ -264,7 +273,28 @@ async def _opened(settings: Settings, authenticator: Authenticator | None) -> As
             await parts.live.drain(DRAIN_S)
 
 
-def make_doors(parts: Parts, authenticator: Authenticator) -> Doors:
+def open_notary(chosen: AuditSettings, *, signs: bool = True) -> Notary:
+    """Who signs the audit log, and where its checkpoints go. Reads files: call it in a thread.
+
+    When `signs`, a key is made where there is none; else nothing is made and nothing signed. Raises BadSetting for a key
+    that cannot be used and for a target that nothing serves.
+    """
+    targets = Targets([target_at(where) for where in chosen.targets])
+    if not signs:
+        return Notary(targets, known_keys(chosen.key.parent))
+    signer = signer_at(chosen.key)
+    checkpointer = Checkpointer(
+        signer, now, targets, every_records=chosen.every_records, every_minutes=chosen.every_minutes
+    )
+    return Notary(targets, known_keys(chosen.key.parent, signer), signer, checkpointer)
+
+
+def make_desk(store: Store, notary: Notary) -> AuditDesk:
+    """The desk of the auditors of a store."""
+    return AuditDesk(store.audit, store.audited, notary, pseudonym=pseudonym, clock=now)
+
+
+def make_doors(parts: Parts, authenticator: Authenticator, notary: Notary) -> Doors:
     """The insides that all doors share."""
     server = parts.settings.server
     return Doors(
@@ -273,6 +303,7 @@ def make_doors(parts: Parts, authenticator: Authenticator) -> Doors:
         events=parts.store.events,
         images=parts.store.documents,
         sources=parts.store.sources,
+        audit=make_desk(parts.store, notary),
         live=parts.live,
         limiter=StartLimiter(server.starts_per_minute, time.monotonic),
         limits=Limits(running_turns=server.running_turns_per_user, starts_per_minute=server.starts_per_minute),
@@ -297,7 +328,9 @@ def make_authenticator(settings: Settings) -> Authenticator:
     if not auth.development_user:
         return RefusingAuthenticator()
     log.warning("development identity: everyone who reaches this server is one person", user=auth.development_user)
-    return DevelopmentAuthenticator(settings.tenant, auth.development_user, auth.development_groups)
+    return DevelopmentAuthenticator(
+        settings.tenant, auth.development_user, auth.development_groups, auth.development_roles
+    )
 
 
 async def _ready(parts: Parts) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The command line: serve, ingest, ask, eval, migrate, doctor."""
+"""The command line: serve, ingest, ask, audit, eval, migrate, doctor."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from rich.markup import escape
 
 from assistant import __version__
 from assistant.commands.ask import ask_here
+from assistant.commands.audit import app as audit
 from assistant.config import Settings, load_settings
 from assistant.core.evidence import Authority
 from assistant.errors import AssistantError
@@ -27,6 +28,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
+app.add_typer(audit, name="audit")
 console = Console(soft_wrap=True)
 errors = Console(stderr=True, soft_wrap=True)
 
@@ -61,9 +63,12 @@ def serve(
     port: Annotated[int | None, typer.Option(help="Port to listen on.")] = None,
 ) -> None:
     """Serve the page and the API."""
+    from assistant.app import open_notary
     from assistant.commands.serve import serve_forever
 
-    serve_forever(_settings(), demo=demo, host=host, port=port)
+    settings = _settings()
+    open_notary(settings.audit)  # what is wrong with the key or a target is told before anything starts
+    serve_forever(settings, demo=demo, host=host, port=port)
 
 
 @app.command()

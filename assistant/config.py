@@ -97,6 +97,7 @@ class AnswerSettings(_Group):
         description="Steps that prepare the evidence, in order: by_date, newest_first, one_per_source, by_topic, "
         "by_entity, without_low_quality, sliding_windows, or a registered one",
     )
+    judge: bool = Field(False, description="In verified, let the model have a say in what the check by rule doubts")
     filter: bool = Field(
         False, description="In refine and compact, ask of each prompt first whether its evidence is relevant"
     )
@@ -128,8 +129,28 @@ class AuthSettings(_Group):
         "", description="Everyone is this person. For development only; the server says so loudly"
     )
     development_groups: list[str] = Field(default_factory=list, description="Groups of the development user")
+    development_roles: list[str] = Field(
+        default_factory=lambda: ["user"], description="Roles of the development user: user, auditor, exporter"
+    )
     origins: list[str] = Field(
         default_factory=list, description="Exact origins that may open a websocket, beside the server's own"
+    )
+
+
+class AuditSettings(_Group):
+    """How the audit log is signed, and where its checkpoints go."""
+
+    key: Path = Field(
+        Path("var/audit.pem"),
+        description="File with the Ed25519 key that signs; the server makes it where there is none",
+    )
+    targets: list[str] = Field(
+        default_factory=list,
+        description="Files or URLs that checkpoints are added to, best where nobody can change both them and the database",
+    )
+    every_records: int = Field(1000, ge=1, le=1_000_000, description="A checkpoint after so many records")
+    every_minutes: float = Field(
+        10.0, gt=0, le=10_080, description="A checkpoint after so many minutes with any record"
     )
 
 
@@ -170,6 +191,7 @@ class Settings(BaseSettings):
     answers: AnswerSettings = AnswerSettings()
     budget: BudgetSettings = BudgetSettings()
     auth: AuthSettings = AuthSettings()
+    audit: AuditSettings = AuditSettings()
     widget: WidgetSettings = WidgetSettings()
     server: ServerSettings = ServerSettings()
 

@@ -12,7 +12,7 @@ from assistant.conversation.concluding import cited_events, ending_of, status_of
 from assistant.conversation.recording import RecordingModel
 from assistant.conversation.turns import Stopwatch, Trace
 from assistant.core.calls import ModelCall
-from assistant.core.checking import flagged_spans, without
+from assistant.core.checking import check_draft, without
 from assistant.core.conflicts import Conflict
 from assistant.core.events import AnswerDelta, AnswerStarted, TurnEvent, TurnFinished, TurnPlanned
 from assistant.core.evidence import Evidence
@@ -60,8 +60,9 @@ async def replay(past: PastAnswer, model: ChatModel, prompts: PromptSet, clock: 
     recording = RecordingModel(model, trace.calls, watch)
     requests = await asyncio.to_thread(requests_of, past, plan, calls, prompts)
     replies = [await complete(recording, request) for request in requests]
-    trace.ms_answer, trace.finish = watch.ms(), replies[-1].reason
-    text = await asyncio.to_thread(_written, past, plan, _said(calls, replies, prompts.refusal), prompts.refusal)
+    said = _said(calls, replies, prompts.refusal)
+    trace.ms_answer, trace.finish = watch.ms(), _finish(said, replies)
+    text = await asyncio.to_thread(_written, past, plan, said, prompts.refusal)
     scanner = MarkScanner()
     text = scanner.feed(without_unstorable(text)) + scanner.close()
     trace.hints = scanner.hints
@@ -113,11 +114,12 @@ def _sampling(message: TurnMessage, plan: TurnPlanned) -> Sampling:
 
 def _values(past: PastAnswer, call: ModelCall, before: Sequence[str]) -> dict[str, Any]:
     prompt = "\n".join(message.text for message in call.messages)
-    shown = tuple(item for item in past.evidence if f'<evidence id="{item.id}"' in prompt)
-    ids = {item.id for item in shown}
+    places = {item.id: prompt.find(f'<evidence id="{item.id}"') for item in past.evidence}
+    ids = {id_ for id_, place in places.items() if place >= 0}
+    shown = tuple(sorted((item for item in past.evidence if item.id in ids), key=lambda item: places[item.id]))
     conflicts = tuple(each for each in past.conflicts if all(side.evidence in ids for side in each.sides))
     draft = before[-1] if before and call.purpose in _IMPROVING else ""
-    flagged = tuple(flagged_spans(draft, past.evidence)) if call.purpose == "verify" else ()
+    flagged = tuple(check_draft(draft, past.evidence).flagged()) if call.purpose == "verify" else ()
     partials = tuple(part for part in before if call.purpose == "summary" and escape_text(part) in prompt)
     return {"evidence": shown, "conflicts": conflicts, "draft": draft, "flagged": flagged, "partials": partials}
 
@@ -140,6 +142,12 @@ def _said(calls: Sequence[ModelCall], replies: Sequence[Reply], refusal: str) ->
     return [_Said(_part(call.text, refusal), answer_of(reply.text, refusal, filtered=True)) for call, reply in pairs]
 
 
+def _finish(said: Sequence[_Said], replies: Sequence[Reply]) -> str:
+    """How the last reply ended that is part of the answer; the last one when none is."""
+    pairs = zip(reversed(said), reversed(replies), strict=True)
+    return next((reply.reason for each, reply in pairs if each.now), replies[-1].reason)
+
+
 def _written(past: PastAnswer, plan: TurnPlanned, said: Sequence[_Said], refusal: str) -> str:
     """The new answer, put together of the replies as the old one was."""
     text = _put_together(past.message.text, said, refusal)
@@ -147,7 +155,7 @@ def _written(past: PastAnswer, plan: TurnPlanned, said: Sequence[_Said], refusal
         return _as_json(text)
     if mode_named(plan.mode) is Mode.VERIFIED and text != refusal:
         text = strip_marks(text)
-        return without(text, flagged_spans(text, past.evidence)) or refusal
+        return without(text, check_draft(text, past.evidence).flagged()) or refusal
     return text
 
 

@@ -9,13 +9,17 @@ from typing import Any
 from sqlalchemy import func, select
 
 from assistant.store.audit import SqlAuditLog
+from assistant.store.audited import SqlAudited
 from assistant.store.changes import notify_since
 from assistant.store.conversations import SqlConversationStore
 from assistant.store.documents import SqlDocumentStore
 from assistant.store.engine import Database, open_database
+from assistant.store.erasure import SqlErasure
 from assistant.store.events import GroupCommitLog
 from assistant.store.factors import ModelFactors
+from assistant.store.holds import SqlHolds
 from assistant.store.past_sources import SqlPastSources
+from assistant.store.retention import SqlRetention
 from assistant.store.search import passage_index
 from assistant.store.tables import documents
 
@@ -36,6 +40,10 @@ class Store:
         self.events = GroupCommitLog(self.database)
         self.factors = ModelFactors(self.database)
         self.sources = SqlPastSources(self.database)
+        self.audited = SqlAudited(self.database, self.sources)
+        self.holds = SqlHolds(self.database, self.audit)
+        self.erasure = SqlErasure(self.database, self.audit)
+        self.retention = SqlRetention(self.database, self.audit)
         self.index = passage_index(self.database)
 
     async def __aenter__(self) -> Store:

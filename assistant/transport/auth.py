@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Final, Protocol
 from urllib.parse import urlsplit
 
 from assistant.core.access import EVERYONE, Caller
 from assistant.errors import NotAuthenticated
+
+USER: Final = "user"
+AUDITOR: Final = "auditor"
+"""May look for audit records, open them (each look on the record) and have the log verified."""
+EXPORTER: Final = "exporter"
+"""May take audit records out of the house."""
 
 
 class Authenticator(Protocol):
@@ -21,8 +27,8 @@ class Authenticator(Protocol):
 class DevelopmentAuthenticator:
     """Takes everyone for the same person. Never for production."""
 
-    def __init__(self, tenant: str, user: str, groups: Sequence[str] = ()) -> None:
-        self._caller = Caller(tenant, user, frozenset({EVERYONE, *groups}), frozenset({"user", "auditor"}))
+    def __init__(self, tenant: str, user: str, groups: Sequence[str] = (), roles: Sequence[str] = (USER,)) -> None:
+        self._caller = Caller(tenant, user, frozenset({EVERYONE, *groups}), frozenset(roles))
 
     async def authenticate(self, token: str | None) -> Caller:
         """The development user, whatever the token is."""

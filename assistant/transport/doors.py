@@ -6,10 +6,12 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 from assistant.conversation.running import LiveTurns
 from assistant.core.access import Caller
+from assistant.core.audit_filter import AuditFilter
 from assistant.core.modes import Mode, mode_named
 from assistant.errors import BadInput, Busy
 from assistant.interfaces import ConversationStore, EventLog, ImageSource, PastSources
@@ -38,6 +40,28 @@ class StartLimiter:
         starts.append(now)
 
 
+class Auditing(Protocol):
+    """What auditors do. It checks no roles; every look and every export is on the record before it is given."""
+
+    async def find(
+        self, who: Caller, filters: AuditFilter, before: int | None = None, limit: int = 50
+    ) -> list[dict[str, Any]]:
+        """The records that fit in short, the latest first, from behind the number `before`."""
+        ...
+
+    async def open(self, who: Caller, id_: str, reason: str) -> dict[str, Any]:
+        """A record with everything that belongs to it. Raises NotFound, and BadInput without a reason."""
+        ...
+
+    async def verified(self, who: Caller) -> dict[str, Any]:
+        """Whether the log is what was written, or the first record that does not fit. Raises Busy while another runs."""
+        ...
+
+    async def export(self, who: Caller, filters: AuditFilter, target: Path, reason: str) -> object:
+        """Write a package of the records that fit to `target`. Raises BadInput without a reason."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Doors:
     """The shared insides of all doors; made once by the app."""
@@ -47,6 +71,7 @@ class Doors:
     events: EventLog
     images: ImageSource
     sources: PastSources
+    audit: Auditing
     live: LiveTurns
     limiter: StartLimiter
     limits: Limits

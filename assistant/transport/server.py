@@ -12,6 +12,7 @@ from fastapi.exceptions import RequestValidationError
 
 from assistant import __version__
 from assistant.errors import AssistantError
+from assistant.transport.audit import router as audit_router
 from assistant.transport.doors import Doors
 from assistant.transport.http import refuse, refuse_request, router
 from assistant.transport.limits import BodyLimit
@@ -38,5 +39,6 @@ def make_app(opening: Open, page: Path) -> FastAPI:
     app.add_exception_handler(RequestValidationError, refuse_request)
     app.include_router(router)
     app.include_router(sources_router)
+    app.include_router(audit_router)
     add_page(app, page)
     return app

@@ -1,0 +1,189 @@
+"""assistant audit: what an auditor does at the command line. Each command says what it did; wrong input is one clear line."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from assistant.commands import auditing
+from assistant.config import Settings, load_settings
+from assistant.core.audit import AuditKind
+from assistant.core.audit_filter import AuditFilter
+from assistant.core.citations import Verdict
+from assistant.core.keeping import HoldScope
+from assistant.telemetry import configure_logging
+
+app = typer.Typer(help="Look at, verify, export and replay what was answered; holds, erasure, retention.")
+hold = typer.Typer(help="Legal holds: what they cover is neither erased nor removed by a policy.")
+app.add_typer(hold, name="hold")
+
+_TIMES: Final = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%z"]
+Reason = Annotated[str, typer.Option(help="Why. It is kept on the record in the open: do not name anybody.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")]
+Time = Annotated[datetime | None, typer.Option(formats=_TIMES, help="UTC, unless it says otherwise.")]
+
+
+def _settings() -> Settings:
+    settings = load_settings()
+    configure_logging(settings.server.log_format, settings.server.log_level)
+    return settings
+
+
+def _filter(
+    person: Annotated[str | None, typer.Option(help="Whose answers: a user name or a pseudonym.")] = None,
+    session: Annotated[str | None, typer.Option(help="Id of a session.")] = None,
+    document: Annotated[str | None, typer.Option(help="Id of a document that is cited.")] = None,
+    model: Annotated[str | None, typer.Option(help="Name of the model.")] = None,
+    mode: Annotated[str | None, typer.Option(help="Name of the mode.")] = None,
+    verdict: Annotated[Verdict | None, typer.Option(help="The worst verdict of the answer.")] = None,
+    conflict: Annotated[bool | None, typer.Option(help="Whether the evidence disagreed.")] = None,
+    changed: Annotated[bool | None, typer.Option(help="Whether a cited document changed since.")] = None,
+    feedback: Annotated[str | None, typer.Option(help="The last rating: up or down.")] = None,
+    kind: Annotated[AuditKind | None, typer.Option(help="What the record tells of.")] = None,
+    since: Time = None,
+    until: Time = None,
+) -> AuditFilter:
+    """The filter that these options make; `person` as it was given."""
+    return AuditFilter(
+        kind=kind,
+        since=_utc(since) if since else None,
+        until=_utc(until) if until else None,
+        person=person,
+        session=session,
+        document=document,
+        model=model,
+        mode=mode,
+        verdict=verdict,
+        conflict=conflict,
+        source_changed=changed,
+        feedback=feedback,
+    )
+
+
+def _utc(at: datetime) -> datetime:
+    try:
+        return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+    except OverflowError:
+        raise typer.BadParameter("this time is out of range") from None
+
+
+def _filtered(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the options of a filter in the place of its parameter `filters`."""
+    own, options = (inspect.signature(function, eval_str=True).parameters for function in (command, _filter))
+
+    def with_options(**given: Any) -> None:
+        filters = _filter(**{name: given.pop(name) for name in options})
+        command(filters=filters, **given)
+
+    kept = [parameter for name, parameter in own.items() if name != "filters"]
+    signature = inspect.Signature([each.replace(kind=each.KEYWORD_ONLY) for each in (*kept, *options.values())])
+    with_options.__signature__ = signature  # type: ignore[attr-defined]
+    with_options.__annotations__ = {each.name: each.annotation for each in signature.parameters.values()}
+    with_options.__name__, with_options.__doc__ = command.__name__, command.__doc__
+    return with_options
+
+
+@app.command(name="list")
+@_filtered
+def list_(
+    filters: AuditFilter,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")] = 50,
+    before: Annotated[int | None, typer.Option(min=1, help="Only those behind the record with this number.")] = None,
+    as_json: Json = False,
+) -> None:
+    """List records, the latest first."""
+    asyncio.run(auditing.find(_settings(), filters, limit=limit, before=before, as_json=as_json))
+
+
+@app.command()
+def show(id: Annotated[str, typer.Argument(help="Id of a record.")], reason: Reason, as_json: Json = False) -> None:  # noqa: A002
+    """Open a record with its text, evidence and citations as they were; the look is itself on the record."""
+    asyncio.run(auditing.show(_settings(), id, reason, as_json=as_json))
+
+
+@app.command()
+def verify(
+    package: Annotated[Path | None, typer.Option(exists=True, help="An exported package instead of the log.")] = None,
+    key: Annotated[
+        list[Path] | None, typer.Option(exists=True, dir_okay=False, help="Trust this public key alone; repeatable.")
+    ] = None,
+) -> None:
+    """Check that the log, or a package, is what was written; else name the first record that does not fit."""
+    keys = tuple(key or ())
+    work = auditing.verify_log(_settings(), keys) if package is None else auditing.verify_package(package, keys)
+    raise typer.Exit(0 if asyncio.run(work) else 1)
+
+
+@app.command()
+@_filtered
+def export(
+    target: Annotated[Path, typer.Argument(help="A zip file that is not there yet, or a folder.")],
+    reason: Reason,
+    filters: AuditFilter,
+) -> None:
+    """Write a package of records with text, passages and proof, which can be verified offline; it goes on the record."""
+    asyncio.run(auditing.export(_settings(), filters, target, reason))
+
+
+@app.command()
+def replay(
+    id: Annotated[str, typer.Argument(help="Id of the record of an answer.")],  # noqa: A002
+    reason: Reason,
+    model: Annotated[str | None, typer.Option(help="Another model of the same endpoint.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Put the prompts of an answer to the model again, or to another, and show what is different."""
+    asyncio.run(auditing.replay(_settings(), id, reason, model=model, as_json=as_json))
+
+
+@app.command()
+def erase(
+    person: Annotated[str, typer.Argument(help="A user name or a pseudonym.")], reason: Reason, dry_run: DryRun = False
+) -> None:
+    """Destroy the key of a person and everything they wrote or were answered; the chain stays valid."""
+    asyncio.run(auditing.erase(_settings(), person, reason, dry_run=dry_run))
+
+
+@app.command()
+def retention(
+    before: Annotated[datetime, typer.Option(formats=_TIMES, help="What was left before then goes.")],
+    collection: Annotated[str | None, typer.Option(help="Only what rests on this collection.")] = None,
+    sealed: Annotated[bool, typer.Option("--sealed", help="The sealed text of audit records from before too.")] = False,
+    reason: Reason = "retention policy",
+    dry_run: DryRun = False,
+) -> None:
+    """Remove old conversations, then old document versions that no kept answer needs."""
+    asyncio.run(
+        auditing.retain(_settings(), _utc(before), reason, collection=collection, sealed=sealed, dry_run=dry_run)
+    )
+
+
+@hold.command()
+def place(
+    scope: Annotated[HoldScope, typer.Argument(help="What kind of thing is held.")],
+    value: Annotated[str, typer.Argument(help="Which: a user name or pseudonym, or the id or name of the others.")],
+    reason: Reason,
+) -> None:
+    """Hold everything of a person, session, document or collection, from now on."""
+    asyncio.run(auditing.place(_settings(), scope, value, reason))
+
+
+@hold.command()
+def lift(id: Annotated[str, typer.Argument(help="Id of a hold.")], reason: Reason) -> None:  # noqa: A002
+    """End a hold."""
+    asyncio.run(auditing.lift(_settings(), id, reason))
+
+
+@hold.command(name="list")
+def holds(
+    lifted: Annotated[bool, typer.Option("--lifted", help="Those that were lifted too.")] = False, as_json: Json = False
+) -> None:
+    """List the holds in force, the oldest first."""
+    asyncio.run(auditing.holds(_settings(), lifted=lifted, as_json=as_json))

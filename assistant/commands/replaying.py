@@ -1,0 +1,66 @@
+"""Replaying a kept answer through a model of the settings' endpoint."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import AsyncExitStack
+
+from assistant.app import open_model
+from assistant.config import Settings
+from assistant.conversation.replaying import PastAnswer, replay
+from assistant.core.access import Caller
+from assistant.core.replaying import Replay, compare_answers
+from assistant.core.text import prompt_language
+from assistant.core.turn import TurnMessage
+from assistant.errors import BadInput, BadSetting, NotFound
+from assistant.prompts import load_prompts
+from assistant.store import Store
+
+
+async def replayed(
+    settings: Settings, store: Store, turn: str, model: str | None
+) -> tuple[TurnMessage, TurnMessage, Replay]:
+    """The answer of a turn, what the model says now, and the difference. `model` is another one of the same endpoint.
+
+    Raises NotFound when the turn is no longer kept, BadSetting for another model where there is none, what `replay` raises, and
+    what the model raises.
+    """
+    past = await past_answer(settings, store, turn)
+    if model is not None and settings.model.kind == "extractive":
+        raise BadSetting("the extractive model is alone: set model.kind to replay with another", setting="model.kind")
+    prompts = await asyncio.to_thread(
+        load_prompts,
+        prompt_language(past.message.question),
+        override=settings.prompts,
+        form=settings.answers.form,
+    )
+    async with AsyncExitStack() as stack:
+        chosen, keeper = await open_model(settings, model or settings.model.name, store.factors)
+        stack.push_async_callback(keeper.aclose)
+        stack.push_async_callback(chosen.aclose)
+        new = await replay(past, chosen, prompts, time.monotonic)
+    return past.message, new, await asyncio.to_thread(compare_answers, past.message, new)
+
+
+async def past_answer(settings: Settings, store: Store, turn: str) -> PastAnswer:
+    """Everything that is kept of an answer; NotFound when it is not, BadInput with `reason` "erased" when its text is gone."""
+    owner, conversation = await store.audited.owner(settings.tenant, turn)
+    message = await _message(store, owner, conversation, turn)
+    if message.plan is None:
+        raise BadInput("the text of this answer is no longer kept", reason="erased")
+    return PastAnswer(
+        message,
+        tuple(await store.audited.calls(settings.tenant, turn)),
+        tuple(await store.audited.evidence(settings.tenant, turn)),
+        tuple(await store.audited.conflicts(settings.tenant, turn)),
+    )
+
+
+async def _message(store: Store, owner: Caller, conversation: str, turn: str) -> TurnMessage:
+    """The stored answer of a turn with its question."""
+    views = await store.conversations.messages(owner, conversation)
+    found = next((view.answer for view in views if view.turn == turn and view.answer is not None), None)
+    if found is None:
+        raise NotFound("this turn has no answer")
+    return found
