@@ -19,6 +19,9 @@ from assistant.synthesis.calls import complete
 from assistant.synthesis.job import Job, Step, StepDone, Synthesizer
 
 MOST_SCHEMA_CHARACTERS: Final = 20_000
+MOST_SCHEMA_PARTS: Final = 5_000
+"""Parts of a schema when every reference is replaced by what it points to: what checking a value may cost."""
+_ASIDE: Final = frozenset({"$defs", "definitions", "enum", "const", "default", "examples"})
 
 
 def check_schema(schema: Mapping[str, Any]) -> None:
@@ -35,10 +38,41 @@ def check_schema(schema: Mapping[str, Any]) -> None:
 
 
 def _check_reach(schema: Mapping[str, Any]) -> None:
-    if any(not target.startswith("#") for target in _texts_at(schema, "$ref")):
+    """Refuse what could run for ever or reach outside: patterns, other documents, references in a circle or that multiply."""
+    if any(_texts_at(schema, key) for key in ("pattern", "patternProperties", "$dynamicRef", "$id")):
+        raise BadInput("a schema may hold no patterns, ids or dynamic references", reason="schema")
+    if _spelled_out(schema, schema, {}) > MOST_SCHEMA_PARTS:
+        raise BadInput("a schema with all references in place is too large", reason="schema", limit=MOST_SCHEMA_PARTS)
+
+
+def _spelled_out(part: Any, root: Mapping[str, Any], known: dict[str, int | None]) -> int:
+    """The number of parts of a schema when every reference is replaced by what it points to.
+
+    Each target is counted once (`known`; None while it is being counted). Raises BadInput for a circle and for a reference
+    that points to nothing inside.
+    """
+    if isinstance(part, Mapping):
+        target = part.get("$ref")
+        own = _target(target, root, known) if isinstance(target, str) else 0
+        return 1 + own + sum(_spelled_out(inner, root, known) for key, inner in part.items() if key not in _ASIDE)
+    return 1 + sum(_spelled_out(inner, root, known) for inner in part) if isinstance(part, list) else 1
+
+
+def _target(target: str, root: Mapping[str, Any], known: dict[str, int | None]) -> int:
+    if target in known:
+        size = known[target]
+        if size is None:
+            raise BadInput("a schema may not refer to itself", reason="schema")
+        return size
+    known[target] = None
+    found: Any = root if target.startswith("#/") else None
+    for step in target.split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        found = found.get(name) if isinstance(found, Mapping) else None
+    if found is None:
         raise BadInput("a schema may refer to nothing outside of itself", reason="schema")
-    if _texts_at(schema, "pattern") or _texts_at(schema, "patternProperties"):
-        raise BadInput("a schema may hold no patterns: they can be made to run for ever", reason="schema")
+    known[target] = size = _spelled_out(found, root, known)
+    return size
 
 
 def _texts_at(value: Any, key: str) -> list[str]:

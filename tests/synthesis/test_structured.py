@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
 from assistant.core.modes import Mode
 from assistant.core.structured import align_fields, read_json, text_fields, write_json
@@ -75,9 +76,20 @@ def deep(levels: int) -> dict[str, Any]:
     return schema
 
 
+def multiplying(levels: int) -> dict[str, Any]:
+    """Few lines that check a value in 2 ** levels ways."""
+    both = {f"a{n}": {"anyOf": [{"$ref": f"#/$defs/a{n - 1}"}] * 2} for n in range(1, levels)}
+    return {"$defs": {"a0": {"type": "string"}, **both}, "$ref": f"#/$defs/a{levels - 1}"}
+
+
 @pytest.mark.parametrize(
     "schema",
     [
+        multiplying(40),
+        {"$ref": "#"},
+        {"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"},
+        {"$ref": "#/$defs/nothing"},
+        {"$defs": {"a": {"$id": "http://example.org/x"}}, "$ref": "#/$defs/a"},
         {"type": "nonsense"},
         {"type": "object", "properties": 3},
         {"$ref": "http://example.org/schema"},
@@ -91,6 +103,18 @@ def deep(levels: int) -> dict[str, Any]:
 def test_schemas_that_cannot_be_used_are_refused(schema: dict[str, Any]) -> None:
     with pytest.raises(BadInput):
         check_schema(schema)
+
+
+def test_schemas_of_pydantic_with_models_inside_may_be_used() -> None:
+    class Rule(BaseModel):
+        text: str
+
+    class Report(BaseModel):
+        conclusion: str
+        basis: list[Rule]
+        risks: list[Rule] = []
+
+    check_schema(Report.model_json_schema())
 
 
 def test_a_member_may_be_called_pattern() -> None:
