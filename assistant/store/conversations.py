@@ -34,7 +34,7 @@ from assistant.store.calls import read_calls, write_calls
 from assistant.store.engine import Database
 from assistant.store.feedback import store_feedback
 from assistant.store.pseudonyms import pseudonym
-from assistant.store.receipts import answer_draft, feedback_draft, keep_receipt, read_receipt
+from assistant.store.receipts import answer_draft, feedback_draft, hidden_documents, keep_receipt, read_receipt
 from assistant.store.remembering import past_turns, read_notes, write_notes
 from assistant.store.rows import (
     AnyRow,
@@ -219,6 +219,8 @@ class SqlConversationStore:
             raise BadInput("a turn that still runs cannot be finished", reason="running")
         values = message_values(message) | {"ended_at": self._clock()}
         change = update(turns).where(turns.c.id == turn, turns.c.conversation == conversation)
+        async with self._database.read() as connection:
+            hidden = await hidden_documents(connection, turn) if self._audit else 0
         async with self._database.write() as connection:
             if (await connection.execute(change.where(turns.c.ended_at.is_(None)).values(**values))).rowcount == 0:
                 await _check_exists(connection, conversation, turn)
@@ -226,7 +228,9 @@ class SqlConversationStore:
             await _save_answer(connection, conversation, turn, message, self._new_id(), values["ended_at"])
             if self._audit is None:
                 return None
-            record = await self._audit.append(connection, await answer_draft(connection, turn, message, self._clock()))
+            record = await self._audit.append(
+                connection, await answer_draft(connection, turn, message, hidden, self._clock())
+            )
             return await keep_receipt(connection, turn, record)
 
     async def number_evidence(self, conversation: str, evidence: Sequence[str]) -> dict[str, int]:

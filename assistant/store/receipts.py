@@ -18,7 +18,9 @@ from assistant.store.rows import AnyRow
 from assistant.store.tables import conversations, document_access, documents, evidence, turns
 
 
-async def answer_draft(connection: AsyncConnection, turn: str, message: TurnMessage, at: datetime) -> AuditDraft:
+async def answer_draft(
+    connection: AsyncConnection, turn: str, message: TurnMessage, hidden: int, at: datetime
+) -> AuditDraft:
     """What is kept of an answer: who, with which rights, what it was made from and with, what came of it.
 
     Questions and answer are personal text and go beside the body; the plan goes in without them.
@@ -30,7 +32,7 @@ async def answer_draft(connection: AsyncConnection, turn: str, message: TurnMess
     person = pseudonym(Caller(row.tenant, row.user_id))
     body = {
         **_made(row, message),
-        "rights": {"groups": row.groups, "scope": row.scope, "hidden_documents": await _hidden(connection, row)},
+        "rights": {"groups": row.groups, "scope": row.scope, "hidden_documents": hidden},
         "evidence": await _evidence(connection, turn),
         **_outcome(message),
     }
@@ -84,12 +86,19 @@ async def _evidence(connection: AsyncConnection, turn: str) -> list[dict[str, An
     ]
 
 
-async def _hidden(connection: AsyncConnection, row: AnyRow) -> int:
-    """How many documents of the asked collections the person could not read: a number and nothing else."""
+async def hidden_documents(connection: AsyncConnection, turn: str) -> int:
+    """How many documents of the asked collections the person of a turn could not read: a number and nothing else.
+
+    It looks at every document of the tenant, so it is read before the transaction that ends the turn.
+    """
+    asked = select(turns.c.groups, turns.c.scope, conversations.c.tenant)
+    asked = asked.join(conversations, conversations.c.id == turns.c.conversation).where(turns.c.id == turn)
+    row = (await connection.execute(asked)).one_or_none()
+    if row is None:
+        return 0
     mine = (document_access.c.document == documents.c.id) & document_access.c.group_name.in_(row.groups or ())
-    query = select(func.count()).where(
-        documents.c.tenant == row.tenant, documents.c.deleted_at.is_(None), ~exists().where(mine)
-    )
+    query = select(func.count()).where(documents.c.tenant == row.tenant, documents.c.deleted_at.is_(None))
+    query = query.where(~exists().where(mine))
     if row.scope is not None:
         query = query.where(documents.c.collection.in_(row.scope))
     return int(await connection.scalar(query) or 0)
