@@ -15,6 +15,7 @@ from assistant.conversation.manager import ConversationManager
 from assistant.conversation.turns import StartedTurn
 from assistant.core.access import Caller
 from assistant.core.events import AnswerDelta, TurnEvent, TurnFinished
+from assistant.core.history import PastTurn
 from assistant.core.modes import Mode
 from assistant.core.turn import TurnMessage, apply, fold
 from assistant.interfaces import BegunTurn, ConversationStore, EventLog, NumberedEvent
@@ -99,13 +100,16 @@ class LiveTurns:
         mode: Mode | str | None = None,
         collections: frozenset[str] | None = None,
         schema: Mapping[str, Any] | None = None,
+        past: tuple[PastTurn, ...] = (),
     ) -> BegunTurn:
-        """Store the question and run the turn in the background.
+        """Store the question and run the turn in the background; `past` is what was said elsewhere before it.
 
         The same client id again gives the same turn and starts nothing. Raises Busy at the user's limit of running turns,
         NotFound for a conversation of somebody else, IdempotencyMismatch for the same id with other content.
         """
-        started = asyncio.create_task(self._start(caller, conversation, client_id, text, mode, collections, schema))
+        started = asyncio.create_task(
+            self._start(caller, conversation, client_id, text, mode, collections, schema, past)
+        )
         self._starting.add(started)
         started.add_done_callback(self._starting.discard)
         return await asyncio.shield(started)  # a socket that goes must not leave a stored turn that nobody runs
@@ -119,6 +123,7 @@ class LiveTurns:
         mode: Mode | str | None,
         collections: frozenset[str] | None,
         schema: Mapping[str, Any] | None,
+        past: tuple[PastTurn, ...],
     ) -> BegunTurn:
         asked = str(mode) if mode else "auto"
         begun = await self._store.begin_turn(
@@ -142,7 +147,7 @@ class LiveTurns:
             text,
             mode,
             collections,
-            begun.history,
+            (*past, *begun.history),
             begun.notes,
             schema,
             dict(begun.numbers or {}),

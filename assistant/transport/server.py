@@ -16,6 +16,7 @@ from assistant.transport.audit import router as audit_router
 from assistant.transport.doors import Doors
 from assistant.transport.http import refuse, refuse_request, router
 from assistant.transport.limits import BodyLimit
+from assistant.transport.openai_api import router as openai_router
 from assistant.transport.page import SecurityHeaders, add_page
 from assistant.transport.sources import router as sources_router
 
@@ -39,6 +40,7 @@ def make_app(opening: Open, page: Path) -> FastAPI:
     app.add_exception_handler(RequestValidationError, refuse_request)
     app.include_router(router)
     app.include_router(sources_router)
+    app.include_router(openai_router)
     app.include_router(audit_router)
     add_page(app, page)
     return app
