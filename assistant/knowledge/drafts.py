@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from pathlib import Path
 
 from assistant.core.access import EVERYONE
 from assistant.core.evidence import Authority
 from assistant.interfaces import ChunkDraft, DocumentDraft, ImageDraft
 from assistant.knowledge.chunking import PATH, ChunkSize
-from assistant.knowledge.documents import Limits, refuse
+from assistant.knowledge.documents import Limits
 from assistant.knowledge.metadata import family
 from assistant.knowledge.reading import Reading, Sources, read
 
@@ -58,27 +56,3 @@ def draft_of(reading: Reading, data: bytes, uri: str) -> DocumentDraft:
 def _below(title: str, section: str) -> str:
     """The heading path below the title, which is shown beside it anyway."""
     return "" if section == title else section.removeprefix(title + PATH)
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkPreview:
-    """A chunk as a person looks at it."""
-
-    section: str
-    page: int | None
-    text: str
-
-
-def parse_document(path: Path, *, limits: Limits | None = None) -> DocumentDraft:
-    """Read one file as an ingest without sidecars and options would. Blocking; raises BadDocument."""
-    limits = limits or Limits()
-    if path.stat().st_size > limits.bytes:
-        raise refuse("too_large", f"more than {limits.bytes} bytes")
-    return draft(path.read_bytes(), path.name, limits=limits)
-
-
-def chunk_preview(document: DocumentDraft) -> list[ChunkPreview]:
-    """The chunks of a draft with their text."""
-    return [
-        ChunkPreview(one.section, one.page, document.text[one.span.start : one.span.end]) for one in document.chunks
-    ]

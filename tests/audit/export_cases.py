@@ -18,7 +18,7 @@ from assistant.core.audit import AuditDraft, AuditKind, AuditRecord, canonical, 
 from assistant.core.citations import align
 from assistant.core.events import CitationsAdded, ConflictsFound, ConflictShown, ConflictSide
 from assistant.core.evidence import Authority, Evidence
-from assistant.core.merkle import root_of
+from assistant.core.merkle import CompactRange
 from tests.making import evidence
 
 NOW = datetime(2031, 3, 5, 9, 30, tzinfo=UTC)
@@ -72,7 +72,7 @@ class Log:
         fields = {
             "tenant": self.tenant,
             "size": len(kept),
-            "root": root_of(bytes.fromhex(record.hash) for record in kept).hex(),
+            "root": CompactRange().extended(bytes.fromhex(record.hash) for record in kept).root().hex(),
             "head": kept[-1].hash,
             "at": "2031-03-05T10:00:00.000Z",
             "key_id": self.signer.key_id,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assistant.audit.export_proof import Exported, Folding, Node, Pruning, leaf
-from assistant.core.merkle import root_of
+from assistant.core.merkle import CompactRange
 from assistant.errors import BadInput
 
 LOGS = st.integers(0, 70).flatmap(lambda size: st.tuples(st.just(size), st.sets(st.integers(1, size + 3))))
@@ -40,7 +40,9 @@ def test_exported_records_and_the_nodes_give_the_root(log: tuple[int, set[int]],
     for node in sorted([*own, *pruned(size, seqs, step)], key=lambda node: node.low):
         folding.add(node)
     assert folding.end == size
-    assert (folding.root() or hashlib.sha256().digest()) == root_of(bytes.fromhex(hashed) for _, hashed in hashes(size))
+    assert (folding.root() or hashlib.sha256().digest()) == CompactRange().extended(
+        bytes.fromhex(hashed) for _, hashed in hashes(size)
+    ).root()
 
 
 @given(LOGS)

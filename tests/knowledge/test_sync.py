@@ -15,7 +15,6 @@ from assistant.interfaces import DocumentDraft, StoredChunk, Vectors
 from assistant.knowledge import ocr, sync
 from assistant.knowledge.chunking import ChunkSize
 from assistant.knowledge.documents import Limits
-from assistant.knowledge.drafts import chunk_preview, parse_document
 from assistant.knowledge.folders import Sidecars, scan_folder
 from assistant.knowledge.metadata import Properties
 from assistant.knowledge.pool import ReaderPool
@@ -266,12 +265,6 @@ async def test_another_parser_version_reads_everything_again(
     await run(folder, store)
     monkeypatch.setattr(sync, "PARSER_VERSION", "other")
     assert counts(await run(folder, store))[:3] == (0, 3, 0)
-
-
-def test_one_document_and_its_preview(folder: Path) -> None:
-    document = parse_document(folder / "leave.md")
-    assert [one.text for one in chunk_preview(document)] == [document.text]
-    assert (document.title, chunk_preview(document)[0].section) == ("Leave", "")
 
 
 def test_a_program_that_reads_pictures_makes_them_new_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
