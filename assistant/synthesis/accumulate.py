@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from typing import Final
 
 from assistant.core.messages import ModelDelta, ModelFinish, Usage
-from assistant.core.similarity import neighbours_together
 from assistant.errors import AssistantError
 from assistant.interfaces import ChatModel
 from assistant.synthesis.calls import Ended, Piece, side_by_side
 from assistant.synthesis.job import Job, Step, StepDone
 from assistant.synthesis.opening import Opening
-from assistant.synthesis.packing import Group, one_each, pack
+from assistant.synthesis.packing import Group, one_each
 from assistant.synthesis.summarize import refused
+from assistant.synthesis.tree import packed_alike
 
 _MOST_TITLES: Final = 2
 
 
 async def accumulate(model: ChatModel, job: Job) -> AsyncGenerator[Step, None]:
     """Answer each piece of evidence on its own, in parallel; the answers are streamed in order as they finish."""
-    async with aclosing(_each(model, job, one_each(job.evidence, job.counter, job.group_tokens))) as steps:
+    groups = await asyncio.to_thread(one_each, job.evidence, job.counter, job.group_tokens)
+    async with aclosing(_each(model, job, groups)) as steps:
         async for step in steps:
             yield step
 
 
 async def compact_accumulate(model: ChatModel, job: Job) -> AsyncGenerator[Step, None]:
     """As accumulate, over packed groups of similar pieces."""
-    groups = pack(neighbours_together(job.evidence), job.counter, job.group_tokens)
+    groups = await asyncio.to_thread(packed_alike, job)
     async with aclosing(_each(model, job, groups)) as steps:
         async for step in steps:
             yield step

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
@@ -40,7 +41,8 @@ async def _one_call(model: ChatModel, job: Job, images: tuple[Image, ...]) -> As
 
 async def refine(model: ChatModel, job: Job) -> AsyncGenerator[Step, None]:
     """Answer from the best piece of evidence and improve the draft with each further one; the last step is streamed."""
-    async with aclosing(_chain(model, job, one_each(job.evidence, job.counter, job.group_tokens))) as steps:
+    groups = await asyncio.to_thread(one_each, job.evidence, job.counter, job.group_tokens)
+    async with aclosing(_chain(model, job, groups)) as steps:
         async for step in steps:
             yield step
 
@@ -48,7 +50,8 @@ async def refine(model: ChatModel, job: Job) -> AsyncGenerator[Step, None]:
 async def compact(model: ChatModel, job: Job) -> AsyncGenerator[Step, None]:
     """As refine, over evidence packed into as few prompts as fit; the first holds no draft and so more evidence."""
     first = job.group_tokens + job.sampling.max_tokens
-    async with aclosing(_chain(model, job, pack(job.evidence, job.counter, job.group_tokens, first=first))) as steps:
+    groups = await asyncio.to_thread(pack, job.evidence, job.counter, job.group_tokens, first=first)
+    async with aclosing(_chain(model, job, groups)) as steps:
         async for step in steps:
             yield step
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
@@ -9,17 +10,18 @@ from assistant.core.messages import Usage
 from assistant.core.prompt import ModelRequest, render_partials
 from assistant.core.similarity import neighbours_together
 from assistant.core.text import sentences
+from assistant.errors import AssistantError
 from assistant.interfaces import ChatModel, TokenCounter
 from assistant.synthesis.calls import Reply, gathered, relayed
 from assistant.synthesis.job import Job, Step, StepDone
 from assistant.synthesis.opening import answer_of
-from assistant.synthesis.packing import pack
+from assistant.synthesis.packing import Group, pack
 from assistant.synthesis.summarize import said, simple_summarize
 
 
 async def tree_summarize(model: ChatModel, job: Job) -> AsyncGenerator[Step, None]:
     """Answer packed groups in parallel, combine the answers in parallel, and so on; the last step is streamed."""
-    groups = pack(neighbours_together(job.evidence), job.counter, job.group_tokens)
+    groups = await asyncio.to_thread(packed_alike, job)
     if len(groups) < 2:
         async with aclosing(simple_summarize(model, job)) as steps:
             async for step in steps:
@@ -41,9 +43,30 @@ async def tree_summarize(model: ChatModel, job: Job) -> AsyncGenerator[Step, Non
             break
         requests = [job.summary(texts, final=False) for texts in packed]
         level.total += len(packed)
-    async with aclosing(model.stream(job.summary(packed[0]))) as chunks:
-        async for chunk in chunks:
-            yield relayed(chunk, level.spent)
+    async with aclosing(_combined(model, job, packed[0], level.spent)) as steps:
+        async for step in steps:
+            yield step
+
+
+def packed_alike(job: Job) -> list[Group]:
+    """The evidence in as few groups as fit, similar pieces in one group. Takes milliseconds: call it in a thread."""
+    return pack(neighbours_together(job.evidence), job.counter, job.group_tokens)
+
+
+async def _combined(model: ChatModel, job: Job, partials: Sequence[str], spent: Usage) -> AsyncGenerator[Step, None]:
+    """The last step, streamed; when it fails before its first word, the partial answers stand one below the other."""
+    begun = False
+    try:
+        async with aclosing(model.stream(job.summary(partials))) as chunks:
+            async for chunk in chunks:
+                begun = True
+                yield relayed(chunk, spent)
+    except AssistantError as failure:
+        if begun:
+            raise
+        yield StepDone(len(partials), len(partials), failed=failure.code)
+        for step in said(job, "\n\n".join(partials), spent):
+            yield step
 
 
 class _Level:

@@ -238,7 +238,7 @@ async def test_one_failed_call_of_many_does_not_lose_the_rest(mode: Mode) -> Non
     plan = planned(passages(12, 8), mode, WINDOW)
     healthy = scripted(told, piece=4000)
     await run(mode, healthy, job_of(plan))
-    for failing in range(len(healthy.calls) - (mode is Mode.TREE_SUMMARIZE)):
+    for failing in range(len(healthy.calls)):
         model = scripted(told, piece=4000, fail_with=ModelUnavailable(), fail_calls=frozenset({failing}))
         text, steps, _ = await run(mode, model, job_of(plan))
         lost = {item.source.document for item in model.calls[failing].request.evidence}
