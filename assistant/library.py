@@ -24,7 +24,7 @@ from assistant.core.events import TurnEvent
 from assistant.core.evidence import Authority, Passage, SourceVersion
 from assistant.core.history import PastTurn
 from assistant.core.messages import Image
-from assistant.core.modes import Mode, is_grounded, mode_named
+from assistant.core.modes import is_grounded
 from assistant.core.planning import TurnRequest
 from assistant.core.preparation import Preparation
 from assistant.core.selection import SelectionPolicy, select
@@ -36,7 +36,7 @@ from assistant.interfaces import ChatModel
 from assistant.llm.extractive import ExtractiveModel
 from assistant.prompts import Prompts, load_prompts
 from assistant.synthesis.job import PARALLEL, SentenceRule
-from assistant.synthesis.registry import available_modes, get_preparation, get_synthesizer
+from assistant.synthesis.registry import get_preparation, get_synthesizer, read_mode
 from assistant.synthesis.structured import check_schema
 
 __all__ = ["Answer", "answer_events", "get_synthesizer", "passage", "synthesize"]
@@ -161,7 +161,7 @@ async def answer_events(
 
     Closing the generator stops the model. Model calls are added to `calls` as they end.
     """
-    asked = await asyncio.to_thread(_asked, mode)  # the first look at what is registered reads files
+    asked = await asyncio.to_thread(read_mode, mode)  # the first look at what is registered reads files
     form = _schema(schema)
     watch, trace = Stopwatch(time.monotonic), Trace(structured=form is not None)
     trace.calls = [] if calls is None else calls
@@ -195,12 +195,6 @@ async def answer_events(
     for event in cited_events(await aligned(message.text, ending.finish, trace, {}), trace, {}):
         yield event
     yield usage_event(trace, watch)
-
-
-def _asked(mode: str) -> Mode | str | None:
-    if mode != "auto" and mode not in available_modes():
-        raise BadInput("this mode is not available", reason="mode", available=available_modes())
-    return None if mode == "auto" else mode_named(mode)
 
 
 def _schema(schema: Schema | None) -> Mapping[str, Any] | None:

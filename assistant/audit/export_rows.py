@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from assistant.core.audit import AuditKind, AuditRecord, canonical
+from assistant.core.audit import RECORD_FIELDS, AuditKind, AuditRecord, canonical
 from assistant.core.evidence import Evidence
 
 COLUMNS: Final = (
@@ -39,29 +39,12 @@ COLUMNS: Final = (
 
 VERDICTS: Final = ("supported", "partial", "unsupported", "contradicted")
 
-FIELDS: Final = (
-    "tenant",
-    "seq",
-    "id",
-    "at",
-    "kind",
-    "actor",
-    "subject",
-    "conversation",
-    "turn",
-    "body",
-    "sealed_sha256",
-    "previous",
-    "hash",
-)
-"""The fields of a line of records.jsonl; the hash covers all others and the version of the form."""
-
 _STARTS_A_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def record_line(record: AuditRecord) -> str:
     """The record as canonical JSON, without line end; BadInput for what JSON cannot hold."""
-    return canonical({name: _plain(record, name) for name in FIELDS}).decode()
+    return canonical({name: _plain(record, name) for name in RECORD_FIELDS}).decode()
 
 
 def _plain(record: AuditRecord, name: str) -> Any:

@@ -16,9 +16,8 @@ import orjson
 from assistant.audit.checkpoints import Checkpoint, checkpoint_of
 from assistant.audit.export import TYPE
 from assistant.audit.export_proof import Node
-from assistant.audit.export_rows import FIELDS
 from assistant.audit.signing import key_id_of
-from assistant.core.audit import AuditRecord, canonical, hash_of
+from assistant.core.audit import RECORD_FIELDS, AuditRecord, canonical, hash_of
 from assistant.core.merkle import HASH_BYTES
 from assistant.errors import BadInput
 
@@ -120,7 +119,7 @@ def record_in(line: bytes, *, after: int) -> AuditRecord:
     """The record in a line, which has its hash; a misfit names its own number, or the one it should have."""
     try:
         fields = orjson.loads(line)
-        if set(fields) != set(FIELDS) or type(fields["seq"]) is not int or not isinstance(fields["hash"], str):
+        if set(fields) != set(RECORD_FIELDS) or type(fields["seq"]) is not int or not isinstance(fields["hash"], str):
             raise Misfit("malformed", after + 1)
         record = AuditRecord(**fields)
         if canonical(fields) != line:

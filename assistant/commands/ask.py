@@ -30,7 +30,7 @@ from assistant.core.events import (
 from assistant.errors import BadSetting
 from assistant.interfaces import NumberedEvent
 from assistant.store.migrations import current_and_head
-from assistant.transport.doors import read_mode
+from assistant.synthesis.registry import read_mode
 
 console = Console(highlight=False, soft_wrap=True)
 

@@ -143,7 +143,7 @@ class Answering:
         Raises what the model raises, ModelUnavailable when the deadline is over.
         """
         model = RecordingModel(route.model, trace.calls, watch)
-        job = replace(self._job(plan, question, schema, model.counter), images=images)
+        job = self._job(plan, question, schema, model.counter, images)
         scanner, length = MarkScanner(), 0
         clean = scanner.feed if schema is None else str  # [1] in JSON is a list, not a mark
         yield AnswerStarted(model.name, plan.prompts.hash, _parameters(job.sampling))
@@ -176,7 +176,14 @@ class Answering:
         except TimeoutError:
             raise ModelUnavailable("the answer took too long", reason="deadline") from None
 
-    def _job(self, plan: TurnPlan, question: str, schema: Mapping[str, Any] | None, counter: TokenCounter) -> Job:
+    def _job(
+        self,
+        plan: TurnPlan,
+        question: str,
+        schema: Mapping[str, Any] | None,
+        counter: TokenCounter,
+        images: tuple[Image, ...],
+    ) -> Job:
         return Job(
             question=question,
             evidence=plan.evidence,
@@ -192,6 +199,7 @@ class Answering:
             schema=schema,
             gate=self.gate,
             rules=self.rules,
+            images=images,
             judged=self.policy.judged,
         )
 

@@ -10,31 +10,16 @@ from assistant.core.calls import ModelCall
 from assistant.core.messages import ModelChunk, ModelDelta, Usage
 from assistant.core.prompt import ModelRequest
 from assistant.errors import AssistantError
-from assistant.interfaces import ChatModel, TokenCounter
+from assistant.interfaces import ChatModel, ModelAround
 
 
-class RecordingModel:
+class RecordingModel(ModelAround):
     """A model whose calls are added to `calls` when they end, in that order, however they end."""
 
     def __init__(self, inner: ChatModel, calls: list[ModelCall], watch: Stopwatch) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._calls = calls
         self._watch = watch
-
-    @property
-    def name(self) -> str:
-        """The name of the model inside."""
-        return self._inner.name
-
-    @property
-    def window(self) -> int:
-        """Tokens of input and output together."""
-        return self._inner.window
-
-    @property
-    def counter(self) -> TokenCounter:
-        """The counter of the model inside."""
-        return self._inner.counter
 
     async def aclose(self) -> None:
         """Nothing: the model inside belongs to somebody else."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Final
@@ -76,6 +76,10 @@ class AuditRecord:
     hash: str
 
 
+RECORD_FIELDS: Final = tuple(field.name for field in fields(AuditRecord))
+"""The fields of a record; `hash` covers all others and the version of the form."""
+
+
 def genesis(tenant: str) -> str:
     """The hash that stands before the first record of a tenant."""
     return hashlib.sha256(b"assistant.audit.v1\0" + tenant.encode()).hexdigest()
@@ -86,7 +90,7 @@ def place(draft: AuditDraft, *, id_: str, seq: int, previous: str, sealed_sha256
 
     Raises BadInput for a body that JSON cannot hold.
     """
-    fields: dict[str, Any] = {
+    values: dict[str, Any] = {
         "tenant": draft.tenant,
         "seq": seq,
         "id": id_,
@@ -100,28 +104,12 @@ def place(draft: AuditDraft, *, id_: str, seq: int, previous: str, sealed_sha256
         "sealed_sha256": sealed_sha256,
         "previous": previous,
     }
-    return AuditRecord(**fields, hash=_digest(fields))
+    return AuditRecord(**values, hash=_digest(values))
 
 
 def hash_of(record: AuditRecord) -> str:
     """The hash that a record should have, computed from everything else in it."""
-    return _digest({name: getattr(record, name) for name in _HASHED})
-
-
-_HASHED: Final = (
-    "tenant",
-    "seq",
-    "id",
-    "at",
-    "kind",
-    "actor",
-    "subject",
-    "conversation",
-    "turn",
-    "body",
-    "sealed_sha256",
-    "previous",
-)
+    return _digest({name: getattr(record, name) for name in RECORD_FIELDS if name != "hash"})
 
 
 def stamp(at: datetime) -> str:
@@ -137,6 +125,6 @@ def canonical(value: Any) -> bytes:
         raise BadInput("a record holds what JSON cannot", reason="canonical") from error
 
 
-def _digest(fields: Mapping[str, Any]) -> str:
-    plain = {name: str(value) if isinstance(value, AuditKind) else value for name, value in fields.items()}
+def _digest(values: Mapping[str, Any]) -> str:
+    plain = {name: str(value) if isinstance(value, AuditKind) else value for name, value in values.items()}
     return hashlib.sha256(canonical({"version": VERSION, **plain})).hexdigest()

@@ -25,6 +25,7 @@ from assistant.interfaces.documents import (
 from assistant.interfaces.models import (
     ChatModel,
     Embedder,
+    ModelAround,
     TokenCounter,
     Vectors,
 )
@@ -49,6 +50,7 @@ __all__ = [
     "ImageDraft",
     "ImageSource",
     "MessageView",
+    "ModelAround",
     "NumberedEvent",
     "OpenedConversation",
     "PassageIndex",

@@ -58,6 +58,32 @@ class ChatModel(Protocol):
         ...
 
 
+class ModelAround:
+    """The base of a model around another: everything is that of the model `inner`, but what a subclass says itself."""
+
+    def __init__(self, inner: ChatModel) -> None:
+        self._inner = inner
+
+    @property
+    def name(self) -> str:
+        """The name of the model inside."""
+        return self._inner.name
+
+    @property
+    def window(self) -> int:
+        """Tokens of input and output together."""
+        return self._inner.window
+
+    @property
+    def counter(self) -> TokenCounter:
+        """The counter of the model inside."""
+        return self._inner.counter
+
+    async def aclose(self) -> None:
+        """Release what the model inside holds."""
+        await self._inner.aclose()
+
+
 class Embedder(Protocol):
     """Turns text into unit vectors, so that the dot product is the cosine."""
 

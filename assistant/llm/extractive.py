@@ -15,7 +15,7 @@ from assistant.core.messages import ModelChunk, ModelDelta, ModelFinish, Usage
 from assistant.core.prompt import ModelRequest
 from assistant.core.quoting.extract import Extraction, extract, improve
 from assistant.core.quoting.phrases import small_talk
-from assistant.core.text import language
+from assistant.core.text import prompt_language
 from assistant.interfaces import TokenCounter
 from assistant.llm.tokens import DEFAULT_ENCODING, counter_for
 
@@ -83,7 +83,7 @@ def reply_language(request: ModelRequest) -> str:
     """The language of the model's own words: the request's, or the question's when the request leaves it open."""
     if request.language in ("en", "zh"):
         return request.language
-    return "en" if language(request.question) == "en" else "zh"
+    return prompt_language(request.question)
 
 
 def pieces(text: str) -> list[str]:

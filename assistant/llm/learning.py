@@ -12,7 +12,7 @@ from assistant.core.messages import ModelChunk, ModelFinish
 from assistant.core.prompt import ModelRequest
 from assistant.core.reading import MESSAGE_OVERHEAD
 from assistant.errors import ContextOverflow
-from assistant.interfaces import ChatModel, TokenCounter
+from assistant.interfaces import ChatModel, ModelAround, TokenCounter
 from assistant.llm.tokens import bounded_factor, learn_factor
 
 CAUTIOUS: Final = 1.2
@@ -29,7 +29,7 @@ class TokenFactor:
     samples: int = 0
 
 
-class LearningModel:
+class LearningModel(ModelAround):
     """A model whose tokenizer is not public, with a counter that every reported usage makes better.
 
     `inner` counts with `factor`, `counter` is the same without it. `learnt` hears of each change, to store it.
@@ -38,29 +38,10 @@ class LearningModel:
     def __init__(
         self, inner: ChatModel, counter: TokenCounter, factor: TokenFactor, learnt: Callable[[TokenFactor], None]
     ) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._counter = counter
         self._factor = factor
         self._learnt = learnt
-
-    @property
-    def name(self) -> str:
-        """The name of the model inside."""
-        return self._inner.name
-
-    @property
-    def window(self) -> int:
-        """Tokens of input and output together."""
-        return self._inner.window
-
-    @property
-    def counter(self) -> TokenCounter:
-        """The counter corrected by what was learnt so far."""
-        return self._inner.counter
-
-    async def aclose(self) -> None:
-        """Release what the model inside holds."""
-        await self._inner.aclose()
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         """Answer as the model inside does; learn from the usage at the end, and from a prompt that was too long."""

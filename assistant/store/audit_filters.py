@@ -9,31 +9,14 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Select, Table, exists, func, or_, select, text, tuple_
 
 from assistant.codec import storable
-from assistant.core.audit import stamp
+from assistant.core.audit import RECORD_FIELDS, stamp
 from assistant.core.audit_filter import AuditFilter
 from assistant.store.tables import audit_documents, audit_records, documents
 
 LONGEST_TERM: Final = 200
 """Code points of a value that is searched as it is; an index of PostgreSQL takes 2.7 kB for all columns of a row."""
 
-RECORD: Final = tuple(
-    audit_records.c[name]
-    for name in (
-        "tenant",
-        "seq",
-        "id",
-        "at",
-        "kind",
-        "actor",
-        "subject",
-        "conversation",
-        "turn",
-        "body",
-        "sealed_sha256",
-        "previous",
-        "hash",
-    )
-)
+RECORD: Final = tuple(audit_records.c[name] for name in RECORD_FIELDS)
 """The columns of a record, without its sealed text."""
 
 FEW: Final = 5000

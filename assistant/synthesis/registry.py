@@ -7,7 +7,7 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import Any, Final
 
-from assistant.core.modes import Mode
+from assistant.core.modes import Mode, mode_named
 from assistant.core.preparation import PREPARATIONS, Preparation
 from assistant.errors import BadInput, BadSetting
 from assistant.interfaces import ChatModel
@@ -103,3 +103,12 @@ def get_synthesizer(mode: Mode | str) -> Synthesizer:
 def available_modes() -> list[str]:
     """The names of the modes that can be asked for."""
     return sorted([*(mode.value for mode in SYNTHESIZERS), *custom_synthesizers()])
+
+
+def read_mode(name: str) -> Mode | str | None:
+    """The mode of this name; None for auto, where the policy picks. Raises BadInput for a name that is not available."""
+    if name == "auto":
+        return None
+    if name not in available_modes():
+        raise BadInput("this mode is not available", reason="mode", available=available_modes())
+    return mode_named(name)

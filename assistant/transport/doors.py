@@ -12,10 +12,8 @@ from typing import Any, Protocol
 from assistant.conversation.running import LiveTurns
 from assistant.core.access import Caller
 from assistant.core.audit_filter import AuditFilter
-from assistant.core.modes import Mode, mode_named
-from assistant.errors import BadInput, Busy
+from assistant.errors import Busy
 from assistant.interfaces import ConversationStore, EventLog, ImageSource, PastSources
-from assistant.synthesis.registry import available_modes
 from assistant.synthesis.structured import check_schema
 from assistant.transport.auth import Authenticator
 from assistant.transport.protocol import Limits
@@ -80,15 +78,6 @@ class Doors:
     now: Callable[[], datetime]
     new_id: Callable[[], str]
     page: Mapping[str, Any]
-
-
-def read_mode(name: str) -> Mode | str | None:
-    """The mode of a request; None for auto. Raises BadInput for a name that is not available."""
-    if name == "auto":
-        return None
-    if name not in available_modes():
-        raise BadInput("this mode is not available", reason="mode", available=available_modes())
-    return mode_named(name)
 
 
 def read_schema(schema: Mapping[str, Any] | None) -> Mapping[str, Any] | None:

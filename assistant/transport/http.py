@@ -17,7 +17,8 @@ from assistant.core.citations import Citation
 from assistant.core.turn import TurnMessage, fold
 from assistant.errors import AssistantError, BadInput, NotFound
 from assistant.interfaces import NumberedEvent
-from assistant.transport.doors import Doors, read_mode, read_schema
+from assistant.synthesis.registry import read_mode
+from assistant.transport.doors import Doors, read_schema
 from assistant.transport.errors import http_status
 from assistant.transport.protocol import MAX_QUESTION_CHARS, Scope
 from assistant.transport.websocket import serve_socket

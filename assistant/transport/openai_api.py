@@ -17,7 +17,8 @@ from assistant.core.events import AnswerDelta, AnswerFinished, CitationsAdded, T
 from assistant.core.history import PastTurn
 from assistant.core.turn import TurnMessage, apply, fold
 from assistant.errors import BadInput
-from assistant.transport.doors import Doors, read_mode, read_schema
+from assistant.synthesis.registry import read_mode
+from assistant.transport.doors import Doors, read_schema
 from assistant.transport.http import DoorsHere, Who
 from assistant.transport.protocol import MAX_QUESTION_CHARS
 

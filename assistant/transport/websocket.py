@@ -13,8 +13,9 @@ from fastapi import WebSocket, WebSocketDisconnect
 from assistant.core.access import Caller
 from assistant.errors import AssistantError, BadInput, NotAuthenticated, NotFound
 from assistant.interfaces import Feedback, NumberedEvent, OpenedConversation
+from assistant.synthesis.registry import read_mode
 from assistant.transport.auth import origin_allowed
-from assistant.transport.doors import Doors, read_mode, read_schema
+from assistant.transport.doors import Doors, read_schema
 from assistant.transport.errors import Close
 from assistant.transport.outbox import Outbox, SlowReader
 from assistant.transport.protocol import (

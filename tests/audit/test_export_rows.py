@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from assistant.audit.export_files import csv_rows
 from assistant.audit.export_rows import (
     COLUMNS,
-    FIELDS,
     answer_row,
     passage_lines,
     record_line,
@@ -20,7 +19,7 @@ from assistant.audit.export_rows import (
     texts_line,
     verdict_counts,
 )
-from assistant.core.audit import AuditKind, AuditRecord, hash_of
+from assistant.core.audit import RECORD_FIELDS, AuditKind, AuditRecord, hash_of
 from tests.audit.export_cases import ANSWER, Log, a_log
 
 JSON = st.recursive(
@@ -42,7 +41,7 @@ def row_of(log: Log, at: int = 0) -> dict[str, str]:
 def test_a_line_holds_every_field_and_hashes_to_its_hash() -> None:
     record = a_log(1).records[0]
     read = json.loads(record_line(record))
-    assert set(read) == set(FIELDS)
+    assert set(read) == set(RECORD_FIELDS)
     assert hash_of(AuditRecord(**read)) == record.hash
 
 

@@ -107,8 +107,11 @@ async def test_an_object_is_never_replaced(monkeypatch: pytest.MonkeyPatch) -> N
     place = f"memory://audit-{next(_numbers)}/in"
     system, _ = fsspec.core.url_to_fs(place)
     await FolderUrl(place).append(MARKS)
+    held = {name: system.cat_file(name) for name in system.find(place.removeprefix("memory:/"))}
+    assert len(held) == len(MARKS)
     monkeypatch.setattr(type(system), "pipe_file", lambda *_: pytest.fail("written again"))
     await FolderUrl(place).append(MARKS)
+    assert {name: system.cat_file(name) for name in system.find(place.removeprefix("memory:/"))} == held
 
 
 @pytest.mark.parametrize("where", ["nosuch://bucket/x", "http//x://", "s3x://b", "::://", "://"])
