@@ -183,7 +183,7 @@ async def answer_events(
     message = apply(message, planned)
     yield planned
     writing = answering.write(
-        plan, route, question, trace=trace, watch=watch, cancelled=asyncio.Event(), schema=form, images=tuple(images)
+        plan, route, trace=trace, watch=watch, cancelled=asyncio.Event(), schema=form, images=tuple(images)
     )
     async with aclosing(writing) as events:
         async for event in events:

@@ -167,18 +167,7 @@ def planned(mode: Mode, evidence: Sequence[Evidence], counter: CachedCounter) ->
 
 def job_of(plan: TurnPlan, counter: CachedCounter, gate: asyncio.Semaphore) -> Job:
     """The job of a plan, as a turn makes it."""
-    return Job(
-        question=QUESTION,
-        evidence=plan.evidence,
-        conflicts=plan.conflicts,
-        history=plan.history,
-        prompts=plan.prompts,
-        sampling=Sampling(plan.budget.output),
-        counter=counter,
-        group_tokens=plan.group_tokens,
-        brief=plan.brief,
-        gate=gate,
-    )
+    return Job.of_plan(plan, sampling=Sampling(plan.budget.output), counter=counter, gate=gate)
 
 
 def ours(

@@ -26,7 +26,7 @@ from assistant.core.selection import SelectionPolicy
 from assistant.core.structured import align_fields
 from assistant.core.text import without_unstorable
 from assistant.errors import ModelUnavailable
-from assistant.interfaces import ChatModel, ImageSource, TokenCounter
+from assistant.interfaces import ChatModel, ImageSource
 from assistant.prompts import Prompts
 from assistant.synthesis.job import PARALLEL, Job, SentenceRule, Step, StepDone
 from assistant.synthesis.registry import get_synthesizer
@@ -130,7 +130,6 @@ class Answering:
         self,
         plan: TurnPlan,
         route: Route,
-        question: str,
         *,
         trace: Trace,
         watch: Stopwatch,
@@ -143,7 +142,17 @@ class Answering:
         Raises what the model raises, ModelUnavailable when the deadline is over.
         """
         model = RecordingModel(route.model, trace.calls, watch)
-        job = self._job(plan, question, schema, model.counter, images)
+        job = Job.of_plan(
+            plan,
+            sampling=self.policy.sampling(plan.budget.output),
+            counter=model.counter,
+            filtered=self.policy.filtered,
+            schema=schema,
+            gate=self.gate,
+            rules=self.rules,
+            images=images,
+            judged=self.policy.judged,
+        )
         scanner, length = MarkScanner(), 0
         clean = scanner.feed if schema is None else str  # [1] in JSON is a list, not a mark
         yield AnswerStarted(model.name, plan.prompts.hash, _parameters(job.sampling))
@@ -175,33 +184,6 @@ class Answering:
                     yield step
         except TimeoutError:
             raise ModelUnavailable("the answer took too long", reason="deadline") from None
-
-    def _job(
-        self,
-        plan: TurnPlan,
-        question: str,
-        schema: Mapping[str, Any] | None,
-        counter: TokenCounter,
-        images: tuple[Image, ...],
-    ) -> Job:
-        return Job(
-            question=question,
-            evidence=plan.evidence,
-            conflicts=plan.conflicts,
-            history=plan.history,
-            prompts=plan.prompts,
-            sampling=self.policy.sampling(plan.budget.output),
-            counter=counter,
-            group_tokens=plan.group_tokens,
-            draft_tokens=plan.draft_tokens,
-            brief=plan.brief,
-            filtered=self.policy.filtered,
-            schema=schema,
-            gate=self.gate,
-            rules=self.rules,
-            images=images,
-            judged=self.policy.judged,
-        )
 
 
 def _parameters(sampling: Sampling) -> tuple[tuple[str, float], ...]:

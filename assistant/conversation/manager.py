@@ -96,7 +96,6 @@ class ConversationManager:
         writing = self._answering.write(
             plan,
             route,
-            standalone.text,
             trace=trace,
             watch=watch,
             cancelled=cancelled,

@@ -10,6 +10,7 @@ from typing import Any, Final
 from assistant.core.conflicts import Conflict
 from assistant.core.evidence import Evidence
 from assistant.core.messages import Image, Message, ModelDelta, ModelFinish
+from assistant.core.planning import TurnPlan
 from assistant.core.prompt import ModelRequest, PromptSet, Sampling, answer_request, summary_request
 from assistant.core.text import Span
 from assistant.interfaces import ChatModel, TokenCounter
@@ -46,6 +47,23 @@ class Job:
     rules: tuple[SentenceRule, ...] = ()
     images: tuple[Image, ...] = ()
     judged: bool = False
+
+    @classmethod
+    def of_plan(cls, plan: TurnPlan, *, sampling: Sampling, counter: TokenCounter, **more: Any) -> Job:
+        """The job that a plan asks for; `more` are the fields that no plan knows."""
+        return cls(
+            question=plan.question,
+            evidence=plan.evidence,
+            conflicts=plan.conflicts,
+            history=plan.history,
+            prompts=plan.prompts,
+            sampling=sampling,
+            counter=counter,
+            group_tokens=plan.group_tokens,
+            draft_tokens=plan.draft_tokens,
+            brief=plan.brief,
+            **more,
+        )
 
     def request(
         self,

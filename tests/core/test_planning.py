@@ -136,17 +136,7 @@ async def test_every_prompt_of_compact_fits_the_window_with_its_draft(window: in
     )
     made = plan_turn(request, Limits(window, counter.count, load_prompts(language)))
     model = ScriptedModel(lambda call: " word" * call.sampling.max_tokens, counter=counter, window=window, piece=4000)
-    job = Job(
-        question=request.question,
-        evidence=made.evidence,
-        conflicts=made.conflicts,
-        history=made.history,
-        prompts=load_prompts(language),
-        sampling=Sampling(made.budget.output),
-        counter=counter,
-        group_tokens=made.group_tokens,
-        brief=made.brief,
-    )
+    job = Job.of_plan(made, sampling=Sampling(made.budget.output), counter=counter)
     steps = [step async for step in compact(model, job)]
     assert len(model.calls) > 1
     assert len([step for step in steps if isinstance(step, StepDone)]) == len(model.calls) - 1

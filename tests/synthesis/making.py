@@ -71,20 +71,10 @@ def planned(
 def job_of(
     plan: TurnPlan, question: str = QUESTION, *, counter: TokenCounter = COUNTER, parallel: int = 8, **more: Any
 ) -> Job:
-    return Job(
-        question=question,
-        evidence=plan.evidence,
-        conflicts=plan.conflicts,
-        history=plan.history,
-        prompts=plan.prompts,
-        sampling=Sampling(plan.budget.output),
-        counter=counter,
-        group_tokens=plan.group_tokens,
-        draft_tokens=plan.draft_tokens,
-        brief=plan.brief,
-        gate=asyncio.Semaphore(parallel),
-        **more,
+    made = Job.of_plan(
+        plan, sampling=Sampling(plan.budget.output), counter=counter, gate=asyncio.Semaphore(parallel), **more
     )
+    return replace(made, question=question)
 
 
 def scripted(answer: Any, **more: Any) -> ScriptedModel:
