@@ -12,7 +12,7 @@ import assistant
 from assistant.core.evidence import Passage, SourceVersion
 from assistant.core.text import Span, clean_for_display, sentences, terms
 from assistant.interfaces import DocumentDraft
-from assistant.knowledge.drafts import parse_document
+from assistant.knowledge.drafts import draft
 
 DEMO = Path(assistant.__file__).parent / "demo"
 EDITIONS = {"18f-handbook": date(2025, 2, 27), "18f-handbook-2021": date(2021, 12, 30)}
@@ -26,7 +26,7 @@ def pages() -> tuple[tuple[SourceVersion, DocumentDraft], ...]:
     found = []
     for edition, day in EDITIONS.items():
         for path in sorted((DEMO / edition).rglob("*.md")):
-            read, place = parse_document(path), path.relative_to(DEMO / edition).as_posix()
+            read, place = draft(path.read_bytes(), path.name), path.relative_to(DEMO / edition).as_posix()
             uri = f"{edition}/{place}"
             source = SourceVersion(uri, 1, read.sha256, read.title, uri, edition, date=day, family=place)
             found.append((source, read))
