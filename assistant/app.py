@@ -156,19 +156,35 @@ def make_embedder(settings: Settings) -> Embedder | None:
     return choose_embedder(name)
 
 
-def chosen_floor(settings: Settings, embedder: Embedder | None) -> float:
-    """The least score of evidence, as a share of the best: the setting, or what was calibrated for the embedder in use."""
+def chosen_floor(settings: Settings, embedder: Embedder | None, *, complete: bool) -> float:
+    """The least score of evidence, as a share of the best: the setting, or what was calibrated for the embedder in use.
+
+    While vectors are still to be made (not `complete`) the ranking is that of the words, for some or all passages, so the
+    lower of the two floors holds.
+    """
     chosen = settings.retrieval
     if chosen.floor is not None:
         return chosen.floor
-    return floor_for(embedder.name if embedder else None, load_floors(chosen.floors))
+    floors = load_floors(chosen.floors)
+    floor = floor_for(embedder.name if embedder else None, floors)
+    return floor if complete else min(floor, floor_for(None, floors))
 
 
-def turn_policy(settings: Settings, embedder: Embedder | None = None) -> TurnPolicy:
+async def has_all_vectors(store: Store, embedder: Embedder | None) -> bool:
+    """Whether there are chunks and each has its vector; nothing is missing where search is by words only."""
+    if embedder is None:
+        return True
+    waiting = await store.documents.chunks_without_vectors(embedder.name, 1)
+    return not waiting and (await store.state())["chunks"] > 0
+
+
+def turn_policy(settings: Settings, embedder: Embedder | None = None, *, complete: bool = True) -> TurnPolicy:
     """The settings that steer a turn, as core values. Reads the file of floors."""
     budget, model, answers = settings.budget, settings.model, settings.answers
     return TurnPolicy(
-        selection=SelectionPolicy(floor=chosen_floor(settings, embedder), limit=settings.retrieval.evidence),
+        selection=SelectionPolicy(
+            floor=chosen_floor(settings, embedder, complete=complete), limit=settings.retrieval.evidence
+        ),
         budget=BudgetPolicy(
             min_output=budget.min_output,
             max_output=budget.max_output,
@@ -217,12 +233,13 @@ async def assemble(settings: Settings) -> AsyncIterator[Parts]:
     async with Store(settings.database.url) as store, AsyncExitStack() as stack:
         main, simple = await open_routes(settings, store.factors, stack)
         embedder = make_embedder(settings)
+        complete = await has_all_vectors(store, embedder)
         retriever = HybridRetriever(store.index, embedder)
         answering = Answering(
             main=main,
             simple=simple,
             prompts=prompts,
-            policy=await asyncio.to_thread(turn_policy, settings, embedder),  # both read files
+            policy=await asyncio.to_thread(turn_policy, settings, embedder, complete=complete),  # both read files
             rules=await asyncio.to_thread(custom_rules),
             gate=asyncio.Semaphore(settings.answers.parallel),
         )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from assistant.app import assemble
+from assistant.app import assemble, chosen_floor, embed_all, has_all_vectors, make_embedder
 from assistant.config import (
     AnswerSettings,
     BudgetSettings,
@@ -19,6 +20,7 @@ from assistant.config import (
 )
 from assistant.errors import BadSetting
 from assistant.llm.scripted_http import Behaviour, Provider, running_provider
+from assistant.retrieval.floors import load_floors
 from assistant.store import Store
 from assistant.store.migrations import migrate
 from tests.store.filling import ANN, draft, put
@@ -117,3 +119,21 @@ async def test_settings_that_cannot_be_used_are_refused_at_the_start(tmp_path: P
     with pytest.raises(BadSetting):
         async with assemble(chosen):
             pass
+
+
+async def test_while_vectors_are_missing_the_floor_is_not_above_that_of_the_words(tmp_path: Path) -> None:
+    chosen = settings(tmp_path, ModelSettings()).model_copy(update={"retrieval": RetrievalSettings(embedder="use")})
+    embedder = await asyncio.to_thread(make_embedder, chosen)
+    assert embedder is not None
+    floors = await asyncio.to_thread(load_floors)
+    assert floors["words"] < floors[embedder.name]
+    await migrate(chosen.database.url)
+    async with Store(chosen.database.url) as store:
+        assert not await has_all_vectors(store, embedder)
+        await put(store, draft("Employees get 20 days of annual leave.", "leave.md"))
+        assert not await has_all_vectors(store, embedder)
+        await embed_all(store.documents, embedder)
+        assert await has_all_vectors(store, embedder)
+        assert await has_all_vectors(store, None)
+    assert await asyncio.to_thread(chosen_floor, chosen, embedder, complete=False) == floors["words"]
+    assert await asyncio.to_thread(chosen_floor, chosen, embedder, complete=True) == floors[embedder.name]
