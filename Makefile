@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test setup web lint types contracts pytest webtest browser lock format clean
+.PHONY: run test setup web lint types contracts contracts-docs pytest webtest browser lock format clean
 
 run: setup web  ## set everything up and serve the demo on http://127.0.0.1:8000
 	$(BIN)/assistant serve --demo
@@ -38,6 +38,9 @@ types:
 
 contracts:
 	$(BIN)/lint-imports
+
+contracts-docs:  ## write docs/openapi.json, docs/asyncapi.json and the types of web/ anew; the tests compare them
+	$(BIN)/python -m assistant contracts
 
 pytest:
 	$(BIN)/pytest -n 2 --dist loadgroup

@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from assistant import __version__
-from assistant.commands.ask import ask_here
 from assistant.commands.audit import app as audit
+from assistant.commands.token import app as token
 from assistant.config import Settings, load_settings
 from assistant.core.evidence import Authority
 from assistant.errors import AssistantError
@@ -29,6 +29,7 @@ app = typer.Typer(
     add_completion=False,
 )
 app.add_typer(audit, name="audit")
+app.add_typer(token, name="token")
 console = Console(soft_wrap=True)
 errors = Console(stderr=True, soft_wrap=True)
 
@@ -125,6 +126,8 @@ def ask(
 ) -> None:
     """Ask one question in the terminal."""
     settings = _settings()
+    from assistant.commands.ask import ask_here
+
     status = asyncio.run(
         ask_here(
             settings,

@@ -7,9 +7,9 @@ import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -23,6 +23,8 @@ PREFIX: Final = "ASSISTANT_"
 SEPARATOR: Final = "__"
 CONFIG_VARIABLE: Final = "ASSISTANT_CONFIG"
 """Environment variable with the path of the settings file; else `assistant.toml` of the working folder is read if there."""
+TOKEN_VARIABLE: Final = "ASSISTANT_TOKEN"  # noqa: S105 - the name of a variable
+"""The token of the client in the terminal; no setting."""
 
 
 class _Group(BaseModel):
@@ -34,6 +36,34 @@ class DatabaseSettings(_Group):
 
     url: str = Field(
         "sqlite+aiosqlite:///var/assistant.db", description="SQLAlchemy URL: sqlite+aiosqlite or postgresql+asyncpg"
+    )
+    pool_size: int = Field(8, ge=1, le=1000, description="Connections that a process keeps")
+    replica_url: str = Field(
+        "", description="A PostgreSQL replica that may be behind, for searches and for reading the audit log"
+    )
+    direct_url: str = Field(
+        "", description="Where url goes through a pooler of transactions (pgbouncer): the way past it"
+    )
+    prepared: bool = Field(
+        True, description="Keep prepared statements; false behind a pooler that does not carry them over"
+    )
+
+
+Failure = Literal["unavailable", "overloaded", "overflow"]
+"""unavailable: refuses, breaks off or is silent; overloaded: asks to wait; overflow: the prompt is too long for its window."""
+FAILURES: Final[tuple[Failure, ...]] = get_args(Failure)
+
+
+class FallbackSettings(_Group):
+    """A model that stands in for the main one. What is not set is as the main model has it."""
+
+    name: str = Field(min_length=1, description="Model name at the endpoint or for litellm")
+    kind: Literal["", "openai", "litellm"] = ""
+    base_url: str = Field("", description="Endpoint, where it is another one; then the key is another one, too")
+    api_key: SecretStr = Field(SecretStr(""), description="Key of the endpoint")
+    window: int = Field(0, ge=0, le=10_000_000, description="Tokens of the context window; 0 takes its metadata")
+    on: tuple[Failure, ...] = Field(
+        FAILURES, min_length=1, description="Failures it stands in for; overflow only where its window is larger"
     )
 
 
@@ -51,6 +81,17 @@ class ModelSettings(_Group):
         0, ge=0, le=10_000_000, description="Tokens of the context window; 0 takes the model's metadata"
     )
     timeout_s: float = Field(60.0, gt=0, le=3600, description="Longest wait for the model's next word, in seconds")
+    first_s: float = Field(60.0, gt=0, le=3600, description="Longest wait for the model's first word, in seconds")
+    connect_s: float = Field(5.0, gt=0, le=300, description="Longest wait for a connection to the endpoint, in seconds")
+    whole_s: float = Field(0.0, ge=0, le=3600, description="Longest time of one call, in seconds; 0: any")
+    retries: int = Field(2, ge=0, le=10, description="How often a call is tried again that has said nothing yet")
+    most_open: int = Field(128, ge=1, le=10_000, description="Calls that may be open at one endpoint; more are refused")
+    failures: int = Field(5, ge=1, le=1000, description="Failures in a row after which an endpoint is left alone")
+    rest_s: float = Field(5.0, gt=0, le=600, description="For how long at first, in seconds; doubled up to two minutes")
+    fallbacks: list[FallbackSettings] = Field(
+        default_factory=list,
+        description="Models that stand in, in order: names at the same endpoint, or [[model.fallbacks]] in the file",
+    )
     simple: str = Field(
         "", description="Name of a cheaper model of the same kind and endpoint for turns that need no better"
     )
@@ -62,6 +103,13 @@ class ModelSettings(_Group):
     top_p: float = Field(0.9, gt=0, le=1)
     frequency_penalty: float = Field(0.3, ge=-2, le=2)
     presence_penalty: float = Field(0.1, ge=-2, le=2)
+
+    @field_validator("fallbacks", mode="before")
+    @classmethod
+    def _named(cls, value: Any) -> Any:
+        """A bare name is a model of the same kind at the same endpoint."""
+        named = value if isinstance(value, list) else []
+        return [{"name": item} if isinstance(item, str) else item for item in named] or value
 
 
 class RetrievalSettings(_Group):
@@ -98,6 +146,10 @@ class AnswerSettings(_Group):
         "by_entity, without_low_quality, sliding_windows, or a registered one",
     )
     judge: bool = Field(False, description="In verified, let the model have a say in what the check by rule doubts")
+    judge_citations: bool = Field(
+        False,
+        description="Ask the model which evidence carries the sentences of an answer that words do not tie to any",
+    )
     filter: bool = Field(
         False, description="In refine and compact, ask of each prompt first whether its evidence is relevant"
     )
@@ -130,10 +182,49 @@ class AuthSettings(_Group):
     )
     development_groups: list[str] = Field(default_factory=list, description="Groups of the development user")
     development_roles: list[str] = Field(
-        default_factory=lambda: ["user"], description="Roles of the development user: user, auditor, exporter"
+        default_factory=lambda: ["user"], description="Roles of the development user: user, auditor, exporter, admin"
     )
     origins: list[str] = Field(
         default_factory=list, description="Exact origins that may open a websocket, beside the server's own"
+    )
+    key: Path = Field(
+        Path("var/auth.key"),
+        description="File with the secret that signs the server's own access tokens; made where there is none",
+    )
+    access_minutes: float = Field(15.0, gt=0, le=1440, description="Life of the server's own access tokens")
+    audience: str = Field("assistant", min_length=1, description="The aud that a token must name")
+    issuer: str = Field("", description="The iss that a token must name; empty: any")
+    portal_secret: SecretStr = Field(
+        SecretStr(""), description="Secret shared with one portal, whose HS256 tokens are taken; at least 32 bytes"
+    )
+    jwks_url: str = Field(
+        "", description="Where the keys of RS256, ES256 and EdDSA tokens are; https, or a loopback address"
+    )
+    jwks_file: Path | None = Field(None, description="File with such keys, instead of a URL")
+    private_network: bool = Field(
+        False, description="The keys and the OpenID provider may be at private addresses, as in an intranet"
+    )
+    service_keys_only: bool = Field(
+        False, description="API keys of services are the only way in; production otherwise wants one for people"
+    )
+    longest_s: float = Field(600.0, gt=0, le=86_400, description="Longest life of a token from outside, in seconds")
+    single_use: bool = Field(True, description="A token from outside is taken once; it must then have a jti")
+    leeway_s: float = Field(10.0, ge=0, le=120, description="How far clocks may differ, in seconds")
+    user_claim: str = Field("sub", min_length=1)
+    groups_claim: str = Field("groups", min_length=1)
+    roles_claim: str = Field("roles", min_length=1)
+    groups: dict[str, list[str]] = Field(
+        default_factory=dict, description="Groups here for each group of a token; empty: the same names"
+    )
+    roles: dict[str, list[str]] = Field(
+        default_factory=dict, description="Roles here for each role or group of a token; empty: the same names"
+    )
+    oidc_issuer: str = Field("", description="OpenID provider that signs people in to the stand-alone pages")
+    oidc_client: str = Field("", description="Client id at the provider")
+    oidc_secret: SecretStr = Field(SecretStr(""), description="Client secret, where the provider wants one")
+    oidc_scopes: str = Field("openid profile", description="Scopes that are asked for")
+    public_url: str = Field(
+        "", description="Address under which people reach this server, for the way back from the provider"
     )
 
 
@@ -143,6 +234,11 @@ class AuditSettings(_Group):
     key: Path = Field(
         Path("var/audit.pem"),
         description="File with the Ed25519 key that signs; the server makes it where there is none",
+    )
+    secret: Path = Field(
+        Path("var/audit.secret"),
+        description="File with the secret that keys pseudonyms and wraps the keys of persons; made where there is none. "
+        "Back it up apart from the database: without it no sealed text opens",
     )
     targets: list[str] = Field(
         default_factory=list,
@@ -154,10 +250,55 @@ class AuditSettings(_Group):
     )
 
 
+class RetentionPolicySettings(_Group):
+    """One policy: what goes when it is older than so many days. A legal hold wins over it."""
+
+    what: Literal["conversations", "texts", "versions"] = Field(
+        description="conversations; texts: the sealed text of audit records; versions: of documents, that no kept answer cites"
+    )
+    keep_days: int = Field(ge=1, le=36_500)
+    collection: str = Field("", max_length=200, description="Only what was shown of this collection; empty: all")
+    tenant: str = Field("", max_length=64, description="Only of this tenant; empty: all")
+
+
+class RetentionSettings(_Group):
+    """How long things are kept. Without a policy everything stays."""
+
+    policies: list[RetentionPolicySettings] = Field(
+        default_factory=list, description="As [[retention.policies]] in the file"
+    )
+    every_hours: float = Field(24.0, gt=0, le=8760, description="How often the server applies the policies")
+
+
+class CacheSettings(_Group):
+    """Whether an answer may be given again to the same question."""
+
+    enabled: bool = Field(True, description="Answer a question of the same meaning and evidence from the store")
+    hours: float = Field(24.0, gt=0, le=8760, description="How long an answer may be given again")
+    entries: int = Field(10_000, ge=1, le=10_000_000, description="Most answers that are kept for this")
+    modes: list[str] = Field(default_factory=list, description="Custom modes whose answers may be given again, too")
+
+
+class LimitSettings(_Group):
+    """What a person and a whole tenant may use in a day (UTC); 0: any."""
+
+    user_turns: int = Field(0, ge=0)
+    user_tokens: int = Field(0, ge=0)
+    user_cost: float = Field(0.0, ge=0, description="US dollars")
+    tenant_turns: int = Field(0, ge=0)
+    tenant_tokens: int = Field(0, ge=0)
+    tenant_cost: float = Field(0.0, ge=0, description="US dollars")
+    upload_bytes: int = Field(20_000_000, ge=1, le=1_000_000_000, description="Largest document that may be sent in")
+    files_per_session: int = Field(10, ge=0, le=1000, description="Files that a person may attach to one session")
+
+
 class WidgetSettings(_Group):
-    """What the page shows."""
+    """What the page shows, and who may embed it."""
 
     title: str = "Assistant"
+    portals: list[str] = Field(
+        default_factory=list, description="Exact origins of pages that may show the assistant in a frame"
+    )
     examples: list[str] = Field(default_factory=list, description="Questions offered on the empty page")
 
 
@@ -169,6 +310,9 @@ class ServerSettings(_Group):
     heartbeat_s: float = Field(20.0, gt=0, le=300)
     running_turns_per_user: int = Field(2, ge=1, le=100)
     starts_per_minute: int = Field(30, ge=1, le=10_000)
+    lease_s: float = Field(
+        30.0, ge=1, le=3600, description="A worker that was not seen for so long is taken for gone; it is seen six times in it"
+    )
     log_format: Literal["console", "json"] = "console"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
@@ -183,6 +327,9 @@ class Settings(BaseSettings):
         extra="forbid", frozen=True, env_prefix=PREFIX, env_nested_delimiter=SEPARATOR, env_ignore_empty=True
     )
 
+    environment: Literal["development", "production"] = Field(
+        "development", description="production refuses a development identity"
+    )
     tenant: str = Field("default", min_length=1, max_length=64, description="The company or unit whose data this is")
     prompts: Path | None = Field(None, description="Folder with prompt files that replace the built-in ones")
     database: DatabaseSettings = DatabaseSettings()
@@ -192,6 +339,9 @@ class Settings(BaseSettings):
     budget: BudgetSettings = BudgetSettings()
     auth: AuthSettings = AuthSettings()
     audit: AuditSettings = AuditSettings()
+    retention: RetentionSettings = RetentionSettings()
+    cache: CacheSettings = CacheSettings()
+    limits: LimitSettings = LimitSettings()
     widget: WidgetSettings = WidgetSettings()
     server: ServerSettings = ServerSettings()
 
@@ -251,7 +401,7 @@ def variable_of(name: str) -> str:
 
 
 def _refuse_unknown_variables(environment: Mapping[str, str]) -> None:
-    known = {variable_of(name) for name in known_names()} | {CONFIG_VARIABLE}
+    known = {variable_of(name) for name in known_names()} | {CONFIG_VARIABLE, TOKEN_VARIABLE}
     known |= {name.rsplit(SEPARATOR, 1)[0] for name in known if SEPARATOR in name}
     for variable in sorted(environment):
         if variable.upper().startswith(PREFIX) and variable.upper() not in known:

@@ -61,6 +61,18 @@ class NotAuthenticated(Refusal):
     code = "not_authenticated"
 
 
+class TokenExpired(NotAuthenticated):
+    """The token was good and has ended; the same person may come back with a newer one."""
+
+    code = "token_expired"
+
+
+class OtherUser(Refusal):
+    """The newer token is of another person than the one it is to replace."""
+
+    code = "other_user"
+
+
 class NotFound(Refusal):
     """There is no such thing, or it is not the caller's; both look the same on purpose."""
 
@@ -97,6 +109,12 @@ class ModelUnavailable(TurnFailed):
 
     code = "model_unavailable"
     retryable = True
+
+
+class AccessRevoked(TurnFailed):
+    """A source of the answer may no longer be read by the person who asked."""
+
+    code = "access_revoked"
 
 
 class ContextOverflow(TurnFailed):

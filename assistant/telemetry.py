@@ -13,7 +13,11 @@ TRACEBACKS = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
 
 
 def configure_logging(form: Literal["console", "json"] = "console", level: str = "info") -> None:
-    """Send structlog and standard library records through one renderer to standard error."""
+    """Send structlog and standard library records through one renderer to standard error.
+
+    `level` is that of the assistant. Libraries say nothing below info: at debug they write what they carry, which is frames with
+    questions, answers and tokens, and prompts with the text of documents.
+    """
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
@@ -42,6 +46,7 @@ def configure_logging(form: Literal["console", "json"] = "console", level: str =
     )
     root = logging.getLogger()
     root.handlers[:] = [handler]
-    root.setLevel(level.upper())
+    root.setLevel(max(logging.INFO, logging.getLevelNamesMapping()[level.upper()]))
+    logging.getLogger("assistant").setLevel(level.upper())
     for noisy in ("httpx", "httpcore", "LiteLLM", "aiosqlite", "uvicorn.access", "alembic"):
         logging.getLogger(noisy).setLevel(max(logging.WARNING, root.level))

@@ -11,8 +11,9 @@ from assistant.store.tables import metadata
 
 
 def include_object(_item: Any, name: str | None, kind: str, _reflected: bool, _compare_to: Any) -> bool:
-    """Leave out what only one database has: the FTS5 tables of SQLite, the word index of PostgreSQL."""
-    return not ((kind == "table" and (name or "").startswith("word_index")) or name == "ix_chunks_terms")
+    """Leave out what only one database has: the FTS5 tables of SQLite, the indexes for searches of PostgreSQL."""
+    own = name == "ix_chunks_terms" or (kind == "index" and (name or "").startswith("ix_vectors_near_"))
+    return not ((kind == "table" and (name or "").startswith("word_index")) or own)
 
 
 def run(connection: Connection) -> None:

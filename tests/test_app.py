@@ -18,6 +18,7 @@ from assistant.config import (
     RetrievalSettings,
     Settings,
 )
+from assistant.conversation.turns import Question
 from assistant.errors import BadSetting
 from assistant.llm.scripted_http import Behaviour, Provider, running_provider
 from assistant.retrieval.floors import load_floors
@@ -53,7 +54,7 @@ async def filled(chosen: Settings) -> None:
 async def ask(chosen: Settings, question: str = "How many days of annual leave do employees get?") -> Any:
     async with assemble(chosen) as parts:
         opened = await parts.store.conversations.open(CALLER, None)
-        begun = await parts.live.start(CALLER, opened.id, client_id="c1", text=question)
+        begun = await parts.live.start(CALLER, opened.id, Question(client_id="c1", text=question))
         await parts.live.wait(begun.turn)
         (_, said) = await parts.store.conversations.messages(CALLER, opened.id)
         return parts, said.answer

@@ -3,7 +3,8 @@ import { defineConfig, type Plugin } from 'vite';
 /**
  * One build into the package that serves it. `assistant-chat.js` keeps its name: the page (public/index.html) loads it,
  * and so does the one script tag of another page. It holds the shell; the answer view, the source panel and the plan are
- * chunks under hashed names that it asks for when they are needed.
+ * chunks under hashed names that it asks for when they are needed. `embed.js` is the inside of the frame that embed.html is,
+ * `embed-host.js` its other side, on the page of a portal.
  */
 
 /** `light-dark()`, container queries, `:dir()`: browsers of 2024 and later, named so that nothing is rewritten for older ones. */
@@ -36,18 +37,21 @@ const lessIndentation: Plugin = {
   },
 };
 
-export default defineConfig({
+/** The audit page, which `vite build --mode audit` adds to the rest: built together, what both share would split the script of every page. */
+const AUDIT = { 'assistant-audit': 'src/audit/page.ts' };
+
+export default defineConfig(({ mode }) => ({
   base: './',
   plugins: [lexerOnly, lessIndentation],
   build: {
     outDir: '../assistant/web',
-    emptyOutDir: true,
+    emptyOutDir: mode !== 'audit',
     target: TARGET,
     modulePreload: false,
     rolldownOptions: {
-      input: { 'assistant-chat': 'src/widget.ts' },
+      input: mode === 'audit' ? AUDIT : { 'assistant-chat': 'src/widget.ts', embed: 'src/embed.ts', 'embed-host': 'src/embed-host.ts' },
       preserveEntrySignatures: 'allow-extension',
       output: { entryFileNames: '[name].js', chunkFileNames: 'assets/[name]-[hash].js' },
     },
   },
-});
+}));

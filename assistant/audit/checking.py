@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from assistant.audit.columns import Columns, columns_in_batches
 from assistant.audit.seals import Seals, in_batches
 from assistant.audit.targets import Targets
-from assistant.audit.verifying import Finding, verify
-from assistant.core.audit import AuditRecord
+from assistant.audit.verifying import Finding, Reason, verify
+from assistant.core.audit import AuditRecord, genesis
+from assistant.core.audit_columns import StoredColumns
 
 
 class StoredLog(Protocol):
@@ -25,6 +27,18 @@ class StoredLog(Protocol):
 
     async def hashes(self, tenant: str, after: int, limit: int) -> list[tuple[int, str]]:
         """The (seq, hash) of at most `limit` records with seq > after, by ascending seq."""
+        ...
+
+    async def columns(self, tenant: str, after: int, limit: int) -> list[StoredColumns]:
+        """What stands beside at most `limit` records with seq > after for filters, by ascending seq."""
+        ...
+
+    async def stray(self, tenant: str, last: int) -> int | None:
+        """The first number outside of 1 to `last` that is listed as citing something and has no record."""
+        ...
+
+    async def ends(self, tenant: str) -> tuple[tuple[Any, Any] | None, tuple[Any, Any] | None]:
+        """The (seq, hash) that is noted as the end of the chain, and that of the last record, of one moment."""
         ...
 
     async def checkpoints(self, tenant: str) -> list[dict[str, Any]]:
@@ -65,6 +79,9 @@ async def verify_log(
     async def ciphertexts(after: int, limit: int) -> list[tuple[int, bytes]]:
         return await log.ciphertexts(tenant, after, limit)
 
+    async def columns(after: int, limit: int) -> list[StoredColumns]:
+        return await log.columns(tenant, after, limit)
+
     finding = await verify(
         log.stream(tenant),
         rows,
@@ -72,9 +89,26 @@ async def verify_log(
         tenant=tenant,
         external=external,
         sealed=Seals(in_batches(ciphertexts), through),
+        columns=Columns(columns_in_batches(columns)),
         on_progress=on_progress,
     )
+    if finding.ok:
+        finding = await _around(tenant, log, finding)
     return Verified(finding, len(held), len(external), sum(one.damaged for one in held))
+
+
+async def _around(tenant: str, log: StoredLog, finding: Finding) -> Finding:
+    """The finding after a look at what belongs to no record: rows of none, and the end that the next record would be chained to."""
+    stray = await log.stray(tenant, finding.checked)
+    if stray is not None:
+        return replace(finding, ok=False, reason=Reason.STRAY, seq=stray)
+    noted, last = await log.ends(tenant)
+    if noted == last or (noted is not None and last is None and noted == (0, genesis(tenant))):
+        return finding
+    # Where both name the same number it is that record; else the first that one of them does not know.
+    known = sorted(int(end[0]) if end and isinstance(end[0], int) else 0 for end in (noted, last))
+    seq = known[0] if known[0] == known[1] else known[0] + 1
+    return replace(finding, ok=False, reason=Reason.WRONG_END, seq=seq, until=known[1])
 
 
 async def _last(tenant: str, log: StoredLog) -> int:

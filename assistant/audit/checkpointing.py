@@ -89,6 +89,15 @@ class Checkpointer:
                 log.error("audit.checkpoint.failed", error=type(error).__name__, exc_info=error)
             await asyncio.sleep(interval_s)
 
+    async def finish(self, source: Tenants) -> None:
+        """A checkpoint of all records of all tenants, for the end of a process. What the database or a target raises is logged."""
+        try:
+            for tenant in await source.tenants():
+                await self.make(tenant, source)
+        except Exception as error:
+            # A server that stops must stop; the next one signs what this one could not.
+            log.error("audit.checkpoint.failed", error=type(error).__name__, exc_info=error)
+
     async def _checkpoint(
         self, tenant: str, source: RecordSource, wanted: Callable[[_Seen], bool]
     ) -> Checkpoint | None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
-from datetime import datetime
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -14,17 +14,22 @@ from assistant.audit.checkpointing import Checkpointer, Tenants
 from assistant.audit.export import ExportOrder, ExportReport, Trust, export
 from assistant.audit.export_order import Found, in_order
 from assistant.audit.export_rows import is_erased
+from assistant.audit.retaining import Retainer, outcome_json
 from assistant.audit.signing import Signer
 from assistant.audit.targets import Targets
 from assistant.codec import storable
 from assistant.core.access import Caller
+from assistant.core.adopted import AdoptedAnswer
 from assistant.core.audit import AuditDraft, AuditKind, AuditRecord, stamp
+from assistant.core.audit_figures import Aftermath, DayFigures
 from assistant.core.audit_filter import AuditFilter, facets_of
 from assistant.core.evidence import Evidence
 from assistant.core.past_sources import PastSource
-from assistant.errors import BadInput, Busy
+from assistant.errors import BadInput, Busy, NotFound
 
 LONGEST_REASON: Final = 2000
+MOST_DAYS: Final = 400
+"""The longest time that figures are counted over."""
 _RETRY_MS: Final = 10_000
 
 
@@ -39,6 +44,14 @@ class DeskLog(StoredLog, Found, Tenants, Protocol):
         """The personal text; None when it has none or cannot be opened any more, BadInput when it was tampered with."""
         ...
 
+    async def aftermath(self, tenant: str, seqs: Collection[int]) -> dict[int, Aftermath]:
+        """What came after each of these records."""
+        ...
+
+    async def figures(self, tenant: str, filters: AuditFilter) -> list[DayFigures]:
+        """The figures of each day that has answers that fit."""
+        ...
+
     async def append_one(self, draft: AuditDraft) -> AuditRecord:
         """Add a record."""
         ...
@@ -51,8 +64,28 @@ class KeptAnswers(Protocol):
         """The evidence that a turn showed; empty when it is no longer kept."""
         ...
 
+    async def plan(self, tenant: str, turn: str) -> Mapping[str, Any] | None:
+        """The plan of a turn as its event had it; None when it is no longer kept."""
+        ...
+
     async def sources(self, tenant: str, turn: str) -> list[tuple[int, PastSource]]:
         """Every cited place of a turn by its number, as it was and as it is today."""
+        ...
+
+
+class AnswersOfRecord(Protocol):
+    """The answers that people gave instead of the model. Each change is on the record."""
+
+    async def adopt(self, tenant: str, correction: str, *, by: str, reason: str) -> AdoptedAnswer:
+        """Make a correction an answer of record."""
+        ...
+
+    async def revoke(self, tenant: str, id_: str, *, by: str, reason: str) -> AdoptedAnswer:
+        """Give it no more."""
+        ...
+
+    async def list(self, tenant: str, *, revoked: bool = False) -> Sequence[AdoptedAnswer]:
+        """Those in force, the latest first."""
         ...
 
 
@@ -77,12 +110,16 @@ class AuditDesk:
         *,
         pseudonym: Callable[[Caller], str],
         clock: Callable[[], datetime],
+        retainer: Retainer | None = None,
+        answers: AnswersOfRecord | None = None,
     ) -> None:
         self._log = log
         self._kept = kept
         self._notary = notary
         self._pseudonym = pseudonym
         self._clock = clock
+        self._retainer = retainer
+        self._answers = answers
         self._verifying = asyncio.Lock()
 
     async def find(
@@ -92,7 +129,21 @@ class AuditDesk:
 
         The next page begins behind the record number `before`; BadInput where there is none such.
         """
-        return [in_short(record) for record in await self._log.search(who.tenant, filters, before, limit)]
+        found = await self._log.search(who.tenant, filters, before, limit)
+        since = await self._log.aftermath(who.tenant, [record.seq for record in found])
+        return [in_short(record, since.get(record.seq)) for record in found]
+
+    async def figures(self, who: Caller, filters: AuditFilter) -> dict[str, Any]:
+        """What the answers that fit came to day by day (`DayFigures`); the last 30 days where no time is given.
+
+        Raises BadInput with `reason` "range" for more than MOST_DAYS days.
+        """
+        until = filters.until or self._clock()
+        since = filters.since or _days_before(until, 30)
+        if until - since > timedelta(days=MOST_DAYS):
+            raise BadInput("this is too long a time", reason="range", limit=MOST_DAYS)
+        days = await self._log.figures(who.tenant, replace(filters, since=since, until=until))
+        return {"since": stamp(since), "until": stamp(until), "days": [each.as_json() for each in days]}
 
     async def open(self, who: Caller, id_: str, reason: str) -> dict[str, Any]:
         """A record with its opened text, the evidence and the cited places as they were, and what became of them.
@@ -125,7 +176,7 @@ class AuditDesk:
         """As `verify`, as plain JSON values."""
         found = await self.verify(who)
         outside = {"targets": found.targets, "external": found.external, "damaged": found.damaged}
-        return {**asdict(found.finding), **outside}
+        return {**asdict(found.finding), "unsigned": found.finding.unsigned, **outside}
 
     async def export(self, who: Caller, filters: AuditFilter, target: Path, reason: str) -> ExportReport:
         """Write a package of the records that fit to `target`, a zip file when it is named so, else a folder.
@@ -145,6 +196,37 @@ class AuditDesk:
 
         records = in_order(self._log, who.tenant, filters)
         return await export(records, target, order, opened=self._log.open_sealed, evidence=evidence, trust=trust)
+
+    async def would_go(self, who: Caller, reason: str) -> list[dict[str, Any]]:
+        """What each retention policy would take now, and how much holds keep; nothing goes. The look is on the record."""
+        await self.note(who, AuditKind.VIEW, reason, what="retention")
+        if self._retainer is None:
+            return []
+        return [
+            outcome_json(each)
+            for each in await self._retainer.apply(who.tenant, by=self._pseudonym(who), reason=reason, dry_run=True)
+        ]
+
+    async def adopt(self, who: Caller, correction: str, reason: str) -> dict[str, Any]:
+        """Make a correction, named by its audit record, the answer of record to its question. Raises what the store's `adopt` raises."""
+        check_reason(reason)
+        answers = self._known_answers()
+        return adopted_json(await answers.adopt(who.tenant, correction, by=self._pseudonym(who), reason=reason))
+
+    async def revoke(self, who: Caller, id_: str, reason: str) -> dict[str, Any]:
+        """Give an answer of record no more; NotFound when there is none such in force."""
+        check_reason(reason)
+        answers = self._known_answers()
+        return adopted_json(await answers.revoke(who.tenant, id_, by=self._pseudonym(who), reason=reason))
+
+    async def adopted(self, who: Caller) -> list[dict[str, Any]]:
+        """The answers of record in force, the latest first."""
+        return [adopted_json(each) for each in await self._known_answers().list(who.tenant)]
+
+    def _known_answers(self) -> AnswersOfRecord:
+        if self._answers is None:
+            raise NotFound("answers of record are not kept here")
+        return self._answers
 
     async def note(
         self,
@@ -176,11 +258,19 @@ class AuditDesk:
 
     async def _rested_on(self, record: AuditRecord) -> dict[str, Any]:
         if record.kind is not AuditKind.TURN or record.turn is None:
-            return {"evidence": [], "sources": []}
+            return {"evidence": [], "sources": [], "plan": None}
         shown = await self._kept.evidence(record.tenant, record.turn)
         sources = await self._kept.sources(record.tenant, record.turn)
         compared = await asyncio.to_thread(lambda: [{"n": n, **source.as_json()} for n, source in sources])
-        return {"evidence": [_shown(each) for each in shown], "sources": compared}
+        plan = await self._kept.plan(record.tenant, record.turn)
+        return {"evidence": [_shown(each) for each in shown], "sources": compared, "plan": plan}
+
+
+def _days_before(at: datetime, days: int) -> datetime:
+    try:
+        return at - timedelta(days=days)
+    except OverflowError:
+        raise BadInput("this time is out of range", reason="time") from None
 
 
 def check_reason(reason: str) -> None:
@@ -196,13 +286,29 @@ def plain(record: AuditRecord) -> dict[str, Any]:
     return {**asdict(record), "kind": str(record.kind)}
 
 
-def in_short(record: AuditRecord) -> dict[str, Any]:
-    """What a list tells of a record: who, when, what, and what came of it."""
+def in_short(record: AuditRecord, since: Aftermath | None = None) -> dict[str, Any]:
+    """What a list tells of a record: who, when, what, what came of it, and what came `since`."""
     named = ("seq", "id", "at", "actor", "subject", "conversation", "turn", "hash")
+    since = since or Aftermath()
+    facets = asdict(facets_of(record.body))
     return {
         **{name: getattr(record, name) for name in named},
         "kind": str(record.kind),
-        **asdict(facets_of(record.body)),
+        **facets,
+        "rating": since.rating or facets["rating"],
+        "source_changed": since.source_changed,
+    }
+
+
+def adopted_json(answer: AdoptedAnswer) -> dict[str, Any]:
+    """An answer of record as plain JSON values."""
+    named = ("id", "question", "text", "turn", "correction", "by")
+    revoked = None if answer.revoked_at is None else stamp(answer.revoked_at)
+    sources = [list(each) for each in answer.sources]
+    return {name: getattr(answer, name) for name in named} | {
+        "at": stamp(answer.at),
+        "revoked_at": revoked,
+        "sources": sources,
     }
 
 

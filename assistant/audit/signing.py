@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
-import secrets
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -19,13 +16,12 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
+from assistant.audit.key_files import MOST_KEY_BYTES, read_private, refused, write_once
 from assistant.errors import BadInput, BadSetting
 
 KEY_ID_LENGTH: Final = 16
 SIGNATURE_BYTES: Final = 64
 PUBLIC_KEY_BYTES: Final = 32
-_MOST_KEY_BYTES: Final = 64 * 1024
-_OTHERS_OR_GROUP_WRITE: Final = stat.S_IRWXO | stat.S_IWGRP
 
 
 class Signer:
@@ -71,10 +67,10 @@ def signer_at(path: Path, *, make: bool = True) -> Signer:
     """
     if not path.exists() and make:
         _make(path)
-    signer = Signer(_private_key(_read_private(path), path))
+    signer = Signer(_private_key(read_private(path, "audit.key"), path))
     if make:
         with contextlib.suppress(OSError):
-            _write_once(_public_path(path.parent, signer.key_id), signer.public_pem(), 0o644)
+            write_once(_public_path(path.parent, signer.key_id), signer.public_pem(), 0o644)
     return signer
 
 
@@ -87,7 +83,7 @@ def known_keys(folder: Path, signer: Signer | None = None) -> Mapping[str, bytes
 def read_public_key(path: Path) -> tuple[str, bytes]:
     """The key id and the 32 raw bytes of the public key in a PEM file; raises BadSetting where it holds no Ed25519 key."""
     try:
-        return public_key_of(path.read_bytes()[:_MOST_KEY_BYTES])
+        return public_key_of(path.read_bytes()[:MOST_KEY_BYTES])
     except (OSError, BadInput) as error:
         raise _refused(path, "it holds no Ed25519 public key in PEM") from error
 
@@ -114,44 +110,9 @@ def _make(path: Path) -> None:
     )
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _write_once(path, private, 0o600)
+        write_once(path, private, 0o600)
     except OSError as error:
         raise _refused(path, f"no key can be made here: {error.strerror}") from error
-
-
-def _write_once(path: Path, content: bytes, mode: int) -> None:
-    """Write a file that nobody sees half written; one that is there already stays, whoever made it."""
-    if path.exists():
-        return
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
-        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        with contextlib.suppress(FileExistsError):
-            path.hardlink_to(temporary)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _read_private(path: Path) -> bytes:
-    try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    except OSError as error:
-        raise _refused(path, f"it cannot be read: {error.strerror}") from error
-    try:
-        _check_mode(os.fstat(descriptor).st_mode, path)
-        return os.read(descriptor, _MOST_KEY_BYTES)
-    finally:
-        os.close(descriptor)
-
-
-def _check_mode(mode: int, path: Path) -> None:
-    if not stat.S_ISREG(mode):
-        raise _refused(path, "it is not a file")
-    if os.name == "posix" and mode & _OTHERS_OR_GROUP_WRITE:
-        raise _refused(path, "others can read it or its group can write it; use chmod 600")
 
 
 def _private_key(pem: bytes, path: Path) -> Ed25519PrivateKey:
@@ -165,4 +126,4 @@ def _private_key(pem: bytes, path: Path) -> Ed25519PrivateKey:
 
 
 def _refused(path: Path, why: str) -> BadSetting:
-    return BadSetting(f"the key file {path.name} of the audit log: {why}", setting="audit.key", reason="audit_key")
+    return refused(path, why, "audit.key")

@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from assistant.audit.checkpoints import Checkpoint, checkpoint_of
+from assistant.audit.columns import Columns
 from assistant.audit.seals import Seals
 from assistant.audit.signing import verify_signature
 from assistant.core.audit import AuditRecord, genesis, hash_of
@@ -54,6 +55,12 @@ class Reason(StrEnum):
     """A checkpoint written beside the database is not in it: an older database was restored, or it was rewritten."""
     WRONG_SEAL = "wrong_seal"
     """The sealed text of a record is not the one that its hash covers."""
+    WRONG_COLUMNS = "wrong_columns"
+    """What stands beside a record for filters is not what the record says: lists would not show it, or show another."""
+    STRAY = "stray"
+    """A document is listed as cited by a record that is not there."""
+    WRONG_END = "wrong_end"
+    """The chain is noted to end elsewhere than its last record."""
     MISSING_SEAL = "missing_seal"
     """The sealed text of a record is gone, and no policy removed it. Erasure destroys the key, never this."""
 
@@ -73,6 +80,11 @@ class Finding:
     seq: int | None = None
     until: int | None = None
 
+    @property
+    def unsigned(self) -> int:
+        """How many records no signature reaches yet: who can rewrite the database can change or cut them off unseen."""
+        return self.checked - self.covered
+
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
@@ -91,13 +103,14 @@ async def verify(
     tenant: str,
     external: Iterable[Checkpoint] = (),
     sealed: Seals | None = None,
+    columns: Columns | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> Finding:
     """Check all records of a tenant, given by ascending seq, against each other and the checkpoints. Memory does not grow with the records.
 
     `checkpoints` are the rows of the database, `external` what the targets beside it hold (those of other tenants are passed over), `keys` the public
     keys by key id. `sealed` holds the sealed texts beside their records; None leaves them out. A text that is gone must be listed by a later
-    record of retention, so a gone one is found last. `on_progress` is told the number of records checked, now and then and at the end.
+    record of retention, so a gone one is found last. `columns` are what stands beside the records for filters; None leaves them out. `on_progress` is told the number of records checked, now and then and at the end.
     """
     walk = _Walk(tenant, keys, _marks(tenant, checkpoints, external))
     fault = None
@@ -109,25 +122,32 @@ async def verify(
             fault = walk.found(Reason.UNREADABLE, walk.tree.size + 1)
             break
         if record is None:
-            fault = walk.end() or _gone(walk, sealed)
+            fault = walk.end() or _gone(walk, sealed) or _stale(walk, columns)
             break
-        fault = await _step(walk, record, sealed)
+        fault = await _step(walk, record, sealed, columns)
         await _breathe(walk.tree.size, on_progress)
     if on_progress:
         on_progress(walk.tree.size)
     return fault or walk.fits()
 
 
-async def _step(walk: _Walk, record: AuditRecord, sealed: Seals | None) -> Finding | None:
+async def _step(walk: _Walk, record: AuditRecord, sealed: Seals | None, columns: Columns | None) -> Finding | None:
     fault = walk.fault(record)
     if fault is None and sealed and not await sealed.fits(record):
         fault = walk.found(Reason.WRONG_SEAL, record.seq)
+    if fault is None and columns and not await columns.fits(record):
+        fault = walk.found(Reason.WRONG_COLUMNS, record.seq)
     return fault or walk.take(record)
 
 
 def _gone(walk: _Walk, sealed: Seals | None) -> Finding | None:
     seq = sealed.missing() if sealed else None
     return None if seq is None else walk.found(Reason.MISSING_SEAL, seq)
+
+
+def _stale(walk: _Walk, columns: Columns | None) -> Finding | None:
+    seq = columns.stale if columns else None
+    return None if seq is None else walk.found(Reason.WRONG_COLUMNS, seq)
 
 
 async def _breathe(checked: int, on_progress: Callable[[int], None] | None) -> None:

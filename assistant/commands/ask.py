@@ -1,4 +1,4 @@
-"""One question in the terminal: the same turn that a socket would get, printed as it streams."""
+"""One question in the terminal, of this machine or of a server: the same turn that a page would get, printed as it streams."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from assistant.app import assemble, new_id
+from assistant.client import Asked, Item, Reloaded, Withheld, connect
 from assistant.codec import encode
 from assistant.config import Settings
+from assistant.conversation.turns import Question
 from assistant.core.access import EVERYONE, Caller
 from assistant.core.calls import ModelCall
 from assistant.core.citations import Citation
@@ -28,7 +30,6 @@ from assistant.core.events import (
     TurnProgress,
 )
 from assistant.errors import BadSetting
-from assistant.interfaces import NumberedEvent
 from assistant.store.migrations import current_and_head
 from assistant.synthesis.registry import read_mode
 
@@ -62,17 +63,22 @@ async def ask_here(
         begun = await parts.live.start(
             caller,
             opened.id,
-            client_id=new_id(),
-            text=question,
-            mode=read_mode(mode),
-            collections=frozenset(collections) if collections else None,
+            Question(
+                client_id=new_id(),
+                text=question,
+                mode=read_mode(mode),
+                collections=frozenset(collections) if collections else None,
+            ),
         )
         status = "failed"
         async with aclosing(parts.live.follow(opened.id, opened.head_seq)) as events:
             async for numbered in events:
                 if numbered.turn != begun.turn:
                     continue
-                _print_json(numbered) if as_json else _print(numbered.event, show_plan, verbose)
+                if as_json:
+                    _print_json(numbered.seq, numbered.turn, numbered.event)
+                else:
+                    _print(numbered.event, show_plan, verbose)
                 if isinstance(numbered.event, TurnFinished):
                     status = numbered.event.status
                     break
@@ -85,8 +91,66 @@ async def ask_here(
         return status
 
 
-def _print_json(numbered: NumberedEvent) -> None:
-    line = {"seq": numbered.seq, "turn": numbered.turn, "type": numbered.event.type, "d": encode(numbered.event)}
+async def ask_there(
+    server: str,
+    question: str,
+    *,
+    token: str | None = None,
+    mode: str = "auto",
+    collections: Sequence[str] | None = None,
+    as_json: bool = False,
+    show_plan: bool = False,
+    session: str | None = None,
+    verbose: bool = False,
+) -> str:
+    """Ask a server and print; the status of the turn. Raises what the server refuses with, and Unreachable."""
+    async with connect(server, token=token, session=session) as there:
+        asked = there.ask(question, mode=mode, collections=tuple(collections or ()))
+        if as_json:
+            async for seq, item in asked.numbered():
+                _print_json(seq, asked.turn or "", item)
+            return asked.message.status
+        await _print_as_it_comes(asked, show_plan, verbose)
+        console.print(f"\n[dim]session {there.id}[/dim]")
+        if verbose and asked.turn:
+            _print_calls(await there.calls(asked.turn))
+        return asked.message.status
+
+
+async def _print_as_it_comes(asked: Asked, show_plan: bool, verbose: bool) -> None:
+    """The events of a turn; where it was loaded anew, what was not printed yet."""
+    printed = ""
+    async for item in asked:
+        match item:
+            case Reloaded():
+                _print_reloaded(printed, item)
+                printed = item.message.text
+            case Withheld():
+                pass
+            case _:
+                _print(item, show_plan, verbose)
+                printed += item.text if isinstance(item, AnswerDelta) else ""
+
+
+def _print_reloaded(printed: str, reloaded: Reloaded) -> None:
+    message = reloaded.message
+    again = message.text.startswith(printed)
+    console.print(message.text[len(printed) :] if again else f"\n\n{message.text}", end="", markup=False)
+    if message.stage == "done":
+        console.print("\n")
+    for part in (message.citations, message.conflicts):
+        _print(part, show_plan=False, verbose=False)
+
+
+def _print_json(seq: int, turn: str, event: Item) -> None:
+    match event:
+        case Withheld():
+            d: dict[str, Any] = {}
+        case Reloaded():
+            d = {"text": event.message.text, "status": event.message.status}
+        case _:
+            d = encode(event)
+    line = {"seq": seq, "turn": turn, "type": event.type, "d": d}
     sys.stdout.write(orjson.dumps(line).decode() + "\n")
     sys.stdout.flush()
 

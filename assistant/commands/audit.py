@@ -11,7 +11,6 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from assistant.commands import auditing
 from assistant.config import Settings, load_settings
 from assistant.core.audit import AuditKind
 from assistant.core.audit_filter import AuditFilter
@@ -22,6 +21,8 @@ from assistant.telemetry import configure_logging
 app = typer.Typer(help="Look at, verify, export and replay what was answered; holds, erasure, retention.")
 hold = typer.Typer(help="Legal holds: what they cover is neither erased nor removed by a policy.")
 app.add_typer(hold, name="hold")
+answers = typer.Typer(help="Answers of record: what people said instead of the model.")
+app.add_typer(answers, name="answers")
 
 _TIMES: Final = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%z"]
 Reason = Annotated[str, typer.Option(help="Why. It is kept on the record in the open: do not name anybody.")]
@@ -99,12 +100,16 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List records, the latest first."""
+    from assistant.commands import auditing
+
     asyncio.run(auditing.find(_settings(), filters, limit=limit, before=before, as_json=as_json))
 
 
 @app.command()
 def show(id: Annotated[str, typer.Argument(help="Id of a record.")], reason: Reason, as_json: Json = False) -> None:  # noqa: A002
     """Open a record with its text, evidence and citations as they were; the look is itself on the record."""
+    from assistant.commands import auditing
+
     asyncio.run(auditing.show(_settings(), id, reason, as_json=as_json))
 
 
@@ -117,6 +122,8 @@ def verify(
 ) -> None:
     """Check that the log, or a package, is what was written; else name the first record that does not fit."""
     keys = tuple(key or ())
+    from assistant.commands import auditing
+
     work = auditing.verify_log(_settings(), keys) if package is None else auditing.verify_package(package, keys)
     raise typer.Exit(0 if asyncio.run(work) else 1)
 
@@ -129,6 +136,8 @@ def export(
     filters: AuditFilter,
 ) -> None:
     """Write a package of records with text, passages and proof, which can be verified offline; it goes on the record."""
+    from assistant.commands import auditing
+
     asyncio.run(auditing.export(_settings(), filters, target, reason))
 
 
@@ -140,6 +149,8 @@ def replay(
     as_json: Json = False,
 ) -> None:
     """Put the prompts of an answer to the model again, or to another, and show what is different."""
+    from assistant.commands import auditing
+
     asyncio.run(auditing.replay(_settings(), id, reason, model=model, as_json=as_json))
 
 
@@ -148,21 +159,61 @@ def erase(
     person: Annotated[str, typer.Argument(help="A user name or a pseudonym.")], reason: Reason, dry_run: DryRun = False
 ) -> None:
     """Destroy the key of a person and everything they wrote or were answered; the chain stays valid."""
+    from assistant.commands import auditing
+
     asyncio.run(auditing.erase(_settings(), person, reason, dry_run=dry_run))
 
 
 @app.command()
 def retention(
-    before: Annotated[datetime, typer.Option(formats=_TIMES, help="What was left before then goes.")],
-    collection: Annotated[str | None, typer.Option(help="Only what rests on this collection.")] = None,
-    sealed: Annotated[bool, typer.Option("--sealed", help="The sealed text of audit records from before too.")] = False,
-    reason: Reason = "retention policy",
+    before: Annotated[
+        datetime | None,
+        typer.Option(formats=_TIMES, help="What was left before then goes; without it the policies of the settings."),
+    ] = None,
+    collection: Annotated[str | None, typer.Option(help="With --before: only what rests on this collection.")] = None,
+    sealed: Annotated[
+        bool, typer.Option("--sealed", help="With --before: the sealed text of audit records too.")
+    ] = False,
+    reason: Annotated[str | None, typer.Option(help="Why, where it is not the policy. It is kept in the open.")] = None,
     dry_run: DryRun = False,
+    as_json: Json = False,
 ) -> None:
-    """Remove old conversations, then old document versions that no kept answer needs."""
-    asyncio.run(
-        auditing.retain(_settings(), _utc(before), reason, collection=collection, sealed=sealed, dry_run=dry_run)
-    )
+    """Apply the retention policies of the settings; or remove what is older than a date, then versions that nothing kept needs."""
+    if before is None:
+        if collection or sealed:
+            raise typer.BadParameter("--collection and --sealed need --before")
+        from assistant.commands import auditing
+
+        asyncio.run(auditing.apply_policies(_settings(), reason, dry_run=dry_run, as_json=as_json))
+        return
+    why = reason or "retention policy"
+    from assistant.commands import auditing
+
+    asyncio.run(auditing.retain(_settings(), _utc(before), why, collection=collection, sealed=sealed, dry_run=dry_run))
+
+
+@app.command()
+def adopt(correction: Annotated[str, typer.Argument(help="Id of the record of a correction.")], reason: Reason) -> None:
+    """Make a correction the answer to its question, given first to all who may read its sources."""
+    from assistant.commands import auditing
+
+    asyncio.run(auditing.adopt(_settings(), correction, reason))
+
+
+@answers.command(name="list")
+def adopted(as_json: Json = False) -> None:
+    """List the answers of record in force, the latest first."""
+    from assistant.commands import auditing
+
+    asyncio.run(auditing.adopted(_settings(), as_json=as_json))
+
+
+@answers.command()
+def revoke(id: Annotated[str, typer.Argument(help="Id of an answer of record.")], reason: Reason) -> None:  # noqa: A002
+    """Give an answer of record no more."""
+    from assistant.commands import auditing
+
+    asyncio.run(auditing.revoke(_settings(), id, reason))
 
 
 @hold.command()
@@ -172,12 +223,16 @@ def place(
     reason: Reason,
 ) -> None:
     """Hold everything of a person, session, document or collection, from now on."""
+    from assistant.commands import auditing
+
     asyncio.run(auditing.place(_settings(), scope, value, reason))
 
 
 @hold.command()
 def lift(id: Annotated[str, typer.Argument(help="Id of a hold.")], reason: Reason) -> None:  # noqa: A002
     """End a hold."""
+    from assistant.commands import auditing
+
     asyncio.run(auditing.lift(_settings(), id, reason))
 
 
@@ -186,4 +241,6 @@ def holds(
     lifted: Annotated[bool, typer.Option("--lifted", help="Those that were lifted too.")] = False, as_json: Json = False
 ) -> None:
     """List the holds in force, the oldest first."""
+    from assistant.commands import auditing
+
     asyncio.run(auditing.holds(_settings(), lifted=lifted, as_json=as_json))

@@ -11,8 +11,18 @@ from typing import Any, Final
 import orjson
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
+from rich.text import Text
 
 from assistant.audit.checking import Verified
 from assistant.audit.package import PackageFinding
@@ -146,10 +156,26 @@ def _difference(parts: Sequence[Json]) -> None:
     say("")
 
 
+class _Rate(ProgressColumn):
+    """How many records a second are checked."""
+
+    def render(self, task: Task) -> Text:
+        """The speed of the last moments; nothing until it is known."""
+        speed = task.finished_speed or task.speed
+        return Text("" if speed is None else f"{speed:,.0f}/s", style="progress.data.speed")
+
+
 @contextmanager
 def counting(total: int | None) -> Iterator[Callable[[int], None]]:
     """A bar that is told how many records were checked; on the error stream, so that the result stays alone."""
-    columns = (TextColumn("records"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (
+        TextColumn("records"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        _Rate(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
         task = bar.add_task("records", total=total)
         yield lambda done: bar.update(task, completed=done)
@@ -165,6 +191,8 @@ def verified(found: Verified) -> None:
             f"ok: {finding.checked} records fit; signatures reach over the first {finding.covered}; "
             f"{found.external} checkpoints of {found.targets} targets agree"
         )
+        if finding.unsigned:
+            warn(f"no signature reaches the last {finding.unsigned} records yet: the chain alone holds them")
         return
     until = f" to {finding.until}" if finding.until is not None and finding.until != finding.seq else ""
     say(f"does not fit: record {finding.seq}{until}: {finding.reason} ({finding.checked} records before it fit)")
@@ -199,6 +227,12 @@ def replay(told: Json, *, as_json: bool) -> None:
         say(f"  verdict of {each['title']}: {_change(each['verdict'])}")
     for each in told["conflicts"]:
         say(f"conflict {each['topic']}: {_change(each['followed'])}")
+    for each in told["left_out"]:
+        say(
+            f"not made again: {each['purpose']} by {each['model']} ({each['tokens_in']} + {each['tokens_out']} tokens): {each['why']}"
+        )
+    if told["lost_images"]:
+        warn(f"{told['lost_images']} images are no longer kept and were not sent")
     for name in ("calls", "tokens_in", "tokens_out", "cost", "ms_answer"):
         say(f"{name}: {_change(told['usage'][name])}")
     _difference(told["text"])
@@ -206,6 +240,32 @@ def replay(told: Json, *, as_json: bool) -> None:
 
 def _change(pair: Json) -> str:
     return str(pair["old"]) if pair["old"] == pair["new"] else f"{pair['old']} -> {pair['new']}"
+
+
+def outcomes(found: Sequence[Json], *, dry_run: bool, as_json: bool) -> None:
+    """What each retention policy took or would take, one a line."""
+    if as_json:
+        _as_json(found)
+        return
+    verb = "would remove" if dry_run else "removed"
+    for each in found:
+        of = f" of {each['collection']}" if each["collection"] else ""
+        say(
+            f"{verb} {each['gone']} {each['what']}{of} from before {each['before']}; {each['held']} held, {each['running']} running"
+        )
+    if not found:
+        say("no policies: everything stays")
+
+
+def answers(found: Sequence[Json], *, as_json: bool) -> None:
+    """The answers of record."""
+    if as_json:
+        _as_json(found)
+        return
+    for each in found:
+        say(f"{each['id']} since {each['at']} by {each['by']}: {each['question']}\n{each['text']}")
+    if not found:
+        say("no answers of record")
 
 
 def holds(found: Sequence[Hold], *, as_json: bool) -> None:

@@ -11,9 +11,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from assistant.app import make_desk, open_notary
+from assistant.app import make_desk, now, open_notary
 from assistant.audit import package as packages
-from assistant.audit.desk import AuditDesk
+from assistant.audit.desk import AuditDesk, adopted_json
+from assistant.audit.retaining import Retainer, outcome_json, retainer_of
+from assistant.audit.secrets import secret_at
 from assistant.audit.signing import read_public_key
 from assistant.commands import audit_shown as shown
 from assistant.commands.ask import terminal_caller
@@ -26,7 +28,6 @@ from assistant.core.keeping import HoldScope, KeptText
 from assistant.errors import BadSetting, NotFound
 from assistant.store import Store
 from assistant.store.migrations import current_and_head
-from assistant.store.pseudonyms import pseudonym
 
 _PSEUDONYM: Final = re.compile(r"u[0-9a-f]{12,64}")
 """More than one length: pseudonyms have grown, and old records stay as they are."""
@@ -44,15 +45,24 @@ class _Office:
     @property
     def by(self) -> str:
         """The auditor as records have it."""
-        return pseudonym(self.who)
+        return self.store.audit.names.of(self.who)
 
-    def person(self, name: str) -> str:
-        """The pseudonym of a user name; a pseudonym stays what it is."""
-        return name if _PSEUDONYM.fullmatch(name) else pseudonym(Caller(self.settings.tenant, name))
+    def names(self, person: str) -> tuple[str, ...]:
+        """All pseudonyms of a user name, the present one first; a pseudonym stays what it is."""
+        if _PSEUDONYM.fullmatch(person):
+            return (person,)
+        return self.store.audit.names.all_of(Caller(self.settings.tenant, person))
 
     def filter(self, given: AuditFilter) -> AuditFilter:
-        """The filter with the person's pseudonym."""
-        return replace(given, person=self.person(given.person)) if given.person else given
+        """The filter with the person's pseudonyms."""
+        if not given.person:
+            return given
+        present, *former = self.names(given.person)
+        return replace(given, person=present, former=former[0] if former else None)
+
+    def retainer(self) -> Retainer:
+        """What applies the policies of the settings."""
+        return retainer_of(self.settings.retention, self.store.retention, self.store.audit, now)
 
 
 @asynccontextmanager
@@ -61,7 +71,9 @@ async def _office(settings: Settings, *, signs: bool = False) -> AsyncIterator[_
     if current != head:
         raise BadSetting("the database is not up to date; run `assistant migrate`", setting="database.url")
     notary = await asyncio.to_thread(open_notary, settings.audit, signs=signs)
-    async with Store(settings.database.url) as store:
+    secret = await asyncio.to_thread(secret_at, settings.audit.secret)
+    async with Store(settings.database.url, secret=secret) as store:
+        await store.audit.prepare()
         yield _Office(settings, store, make_desk(store, notary), terminal_caller(settings))
 
 
@@ -119,8 +131,8 @@ async def replay(settings: Settings, id_: str, reason: str, *, model: str | None
         record = await office.store.audit.record(settings.tenant, id_)
         if record.kind is not AuditKind.TURN or record.turn is None:
             raise NotFound("this record is not of an answer")
-        old, new, difference = await replayed(settings, office.store, record.turn, model)
-        told = difference.as_json()
+        done = await replayed(settings, office.store, record.turn, model)
+        old, new, told = done.old, done.new, done.as_json()
         text = told.pop("text")
         personal = {"answer": new.text} if new.text else None
         await office.desk.note(office.who, AuditKind.REPLAY, reason, of=record, personal=personal, difference=told)
@@ -130,9 +142,9 @@ async def replay(settings: Settings, id_: str, reason: str, *, model: str | None
 async def erase(settings: Settings, person: str, reason: str, *, dry_run: bool) -> None:
     """Erase a person, or say what would go."""
     async with _office(settings) as office:
-        subject = office.person(person)
+        subject, *former = office.names(person)
         report = await office.store.erasure.erase(
-            settings.tenant, subject, by=office.by, reason=reason, dry_run=dry_run
+            settings.tenant, subject, by=office.by, reason=reason, known_as=former, dry_run=dry_run
         )
     shown.say(
         f"{'would erase' if dry_run else 'erased'} {subject}: {_counted(report.text)}, {report.sealed} sealed records"
@@ -157,6 +169,35 @@ async def retain(
     _say_scrubbed(dry_run or not gone.records or gone.scrubbed)
 
 
+async def apply_policies(settings: Settings, reason: str | None, *, dry_run: bool, as_json: bool) -> None:
+    """Apply the retention policies of the settings now, as the server does on its schedule, or say what would go."""
+    async with _office(settings) as office:
+        given = {"by": office.by} | ({"reason": reason} if reason else {})
+        outcomes = await office.retainer().apply(settings.tenant, **given, dry_run=dry_run)
+    shown.outcomes([outcome_json(each) for each in outcomes], dry_run=dry_run, as_json=as_json)
+
+
+async def adopt(settings: Settings, correction: str, reason: str) -> None:
+    """Make a correction the answer of record to its question."""
+    async with _office(settings) as office:
+        adopted = await office.store.records_of_answer.adopt(settings.tenant, correction, by=office.by, reason=reason)
+    shown.say(f"answer of record {adopted.id} to: {adopted.question}")
+
+
+async def revoke(settings: Settings, id_: str, reason: str) -> None:
+    """Give an answer of record no more."""
+    async with _office(settings) as office:
+        await office.store.records_of_answer.revoke(settings.tenant, id_, by=office.by, reason=reason)
+    shown.say(f"answer of record {id_} revoked")
+
+
+async def adopted(settings: Settings, *, as_json: bool) -> None:
+    """List the answers of record in force."""
+    async with _office(settings) as office:
+        found = await office.store.records_of_answer.list(settings.tenant)
+    shown.answers([adopted_json(each) for each in found], as_json=as_json)
+
+
 def _counted(text: KeptText) -> str:
     return ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in asdict(text).items() if count) or "nothing"
 
@@ -169,9 +210,13 @@ def _say_scrubbed(done: bool) -> None:
 async def place(settings: Settings, scope: HoldScope, value: str, reason: str) -> None:
     """Place a hold."""
     async with _office(settings) as office:
-        covered = office.person(value) if scope is HoldScope.PERSON else value
-        hold = await office.store.holds.place(settings.tenant, scope, covered, by=office.by, reason=reason)
-    shown.say(f"hold {hold.id} placed on {hold.scope.value} {hold.value}")
+        covered = office.names(value) if scope is HoldScope.PERSON else (value,)
+        for each in covered:
+            # Of a former pseudonym nothing may be kept: then there is nothing to hold.
+            if each != covered[0] and not await office.desk.find(office.who, AuditFilter(person=each), limit=1):
+                continue
+            hold = await office.store.holds.place(settings.tenant, scope, each, by=office.by, reason=reason)
+            shown.say(f"hold {hold.id} placed on {hold.scope.value} {hold.value}")
 
 
 async def lift(settings: Settings, id_: str, reason: str) -> None:

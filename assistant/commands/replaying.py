@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import AsyncExitStack
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from assistant.app import open_model
 from assistant.config import Settings
-from assistant.conversation.replaying import PastAnswer, replay
+from assistant.conversation.pictures import images_of
+from assistant.conversation.replaying import LeftOut, PastAnswer, left_out, lost_images, replay
 from assistant.core.access import Caller
+from assistant.core.modes import Mode, mode_named
 from assistant.core.replaying import Replay, compare_answers
 from assistant.core.text import prompt_language
 from assistant.core.turn import TurnMessage
@@ -18,10 +22,24 @@ from assistant.prompts import load_prompts
 from assistant.store import Store
 
 
-async def replayed(
-    settings: Settings, store: Store, turn: str, model: str | None
-) -> tuple[TurnMessage, TurnMessage, Replay]:
-    """The answer of a turn, what the model says now, and the difference. `model` is another one of the same endpoint.
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """The answer of a turn, what the model says now, the difference, and what the replay could not or need not do again."""
+
+    old: TurnMessage
+    new: TurnMessage
+    difference: Replay
+    left_out: tuple[LeftOut, ...]
+    lost_images: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain JSON values: the difference, and beside it the calls that were not made again."""
+        left = [asdict(each) for each in self.left_out]
+        return {**self.difference.as_json(), "left_out": left, "lost_images": self.lost_images}
+
+
+async def replayed(settings: Settings, store: Store, turn: str, model: str | None) -> Replayed:
+    """Answer a kept question again. `model` is another one of the same endpoint.
 
     Raises NotFound when the turn is no longer kept, BadSetting for another model where there is none, what `replay` raises, and
     what the model raises.
@@ -40,7 +58,8 @@ async def replayed(
         stack.push_async_callback(keeper.aclose)
         stack.push_async_callback(chosen.aclose)
         new = await replay(past, chosen, prompts, time.monotonic)
-    return past.message, new, await asyncio.to_thread(compare_answers, past.message, new)
+    difference = await asyncio.to_thread(compare_answers, past.message, new)
+    return Replayed(past.message, new, difference, left_out(past), lost_images(past))
 
 
 async def past_answer(settings: Settings, store: Store, turn: str) -> PastAnswer:
@@ -49,11 +68,14 @@ async def past_answer(settings: Settings, store: Store, turn: str) -> PastAnswer
     message = await _message(store, owner, conversation, turn)
     if message.plan is None:
         raise BadInput("the text of this answer is no longer kept", reason="erased")
+    evidence = tuple(await store.audited.evidence(settings.tenant, turn))
+    shows = mode_named(message.plan.mode) is Mode.MULTI_MODAL
     return PastAnswer(
         message,
         tuple(await store.audited.calls(settings.tenant, turn)),
-        tuple(await store.audited.evidence(settings.tenant, turn)),
+        evidence,
         tuple(await store.audited.conflicts(settings.tenant, turn)),
+        await images_of(store.documents, owner, evidence) if shows else (),
     )
 
 

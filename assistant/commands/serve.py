@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +15,8 @@ from assistant.app import create_app
 from assistant.commands.ingest import ingest_here
 from assistant.config import AuthSettings, Settings, WidgetSettings
 from assistant.store.migrations import migrate
+from assistant.transport.auth import check_identity
+from assistant.transport.doors import Doors
 
 log = structlog.get_logger(__name__)
 
@@ -25,6 +28,8 @@ DEMO_EXAMPLES: Final = (
     "Can I carry over annual leave to the next year?",
     "如何让开源项目被更多人发现？",
 )
+DRAIN_S: Final = 3.0
+"""How long clients may take to go when the server stops, in seconds."""
 LINGER_S: Final = 2.0
 """How long a closed socket may take to read what it was sent, in seconds."""
 MAX_FRAME_BYTES: Final = 256 * 1024
@@ -37,21 +42,43 @@ class Sockets(WebSocketsSansIOProtocol):
     A connection that the application is done with is gone after a moment, read or not; what was missed is in the log.
     """
 
+    def send_receive_event_to_app(self) -> None:
+        """Hand a message on; text that is no UTF-8 as bytes, which are refused as a bad frame. Uvicorn logs a trace of each."""
+        if self.curr_msg_data_type == "text":
+            try:
+                b"".join(self.frames).decode()
+            except UnicodeDecodeError:
+                self.curr_msg_data_type = "bytes"
+        super().send_receive_event_to_app()
+
     def on_task_complete(self, task: asyncio.Task[None]) -> None:
         """Close as uvicorn does, then cut the connection if it is still there."""
         super().on_task_complete(task)
         self.loop.call_later(LINGER_S, self.transport.abort)
 
 
+class Server(uvicorn.Server):
+    """The server of uvicorn, which tells its clients to go elsewhere before it stops."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Send everybody away with a word about coming back, then stop as ever."""
+        doors: Doors | None = getattr(getattr(self.config.app, "state", None), "doors", None)
+        if doors is not None:
+            await doors.presence.drain(DRAIN_S)
+        await super().shutdown(sockets)
+
+
 def serve_forever(settings: Settings, *, demo: bool = False, host: str | None = None, port: int | None = None) -> None:
     """Migrate, read the demo documents when asked, then serve until stopped."""
     if demo:
         settings = demo_settings(settings)
+    check_identity(settings)
     asyncio.run(_prepare(settings, demo))
     server = settings.server
     address, number = host or server.host, server.port if port is None else port
     log.info("serving", url=f"http://{address}:{number}", model=settings.model.kind)
-    uvicorn.run(create_app(settings), host=address, port=number, **server_options())
+    app = create_app(settings)
+    Server(uvicorn.Config(app, host=address, port=number, **server_options())).run()
 
 
 def server_options() -> dict[str, Any]:

@@ -9,7 +9,9 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
+from assistant.conversation.aligning import SecondLook
 from assistant.conversation.cancelling import until
+from assistant.conversation.pictures import images_of
 from assistant.conversation.recording import RecordingModel
 from assistant.conversation.turns import Stopwatch, Trace
 from assistant.core.access import Caller
@@ -21,7 +23,7 @@ from assistant.core.messages import Image, ModelDelta, ModelFinish
 from assistant.core.modes import Mode, Tier
 from assistant.core.planning import Limits, TurnPlan, TurnRequest, plan_turn
 from assistant.core.preparation import Preparation, prepare
-from assistant.core.prompt import Sampling, image_label
+from assistant.core.prompt import Sampling
 from assistant.core.selection import SelectionPolicy
 from assistant.core.structured import align_fields
 from assistant.core.text import without_unstorable
@@ -31,8 +33,6 @@ from assistant.prompts import Prompts
 from assistant.synthesis.job import PARALLEL, Job, SentenceRule, Step, StepDone
 from assistant.synthesis.registry import get_synthesizer
 
-MOST_IMAGES: Final = 8
-"""Images that go to a model with one question."""
 MOST_CHARACTERS: Final = 16
 """Characters of answer per token it may have; a model that goes on is stopped."""
 
@@ -193,24 +193,27 @@ def _parameters(sampling: Sampling) -> tuple[tuple[str, float], ...]:
 
 async def pictures(source: ImageSource, caller: Caller, plan: TurnPlan) -> tuple[Image, ...]:
     """The images of the evidence, best pieces first, as many as a model takes; none where the mode shows none."""
-    if plan.choice.mode is not Mode.MULTI_MODAL:
-        return ()
-    found: dict[str, Image] = {}
-    for item in sorted(plan.evidence, key=lambda item: -item.score):
-        ids = [image.id for image in item.images if image.id not in found][: MOST_IMAGES - len(found)]
-        if ids:
-            loaded = await source.images(caller, item.source.document, item.source.number, ids)
-            captions = {image.id: image.caption for image in item.images}
-            found |= {key: replace(image, label=image_label(item.id, captions[key])) for key, image in loaded.items()}
-    return tuple(found.values())
+    return await images_of(source, caller, plan.evidence) if plan.choice.mode is Mode.MULTI_MODAL else ()
 
 
-async def aligned(text: str, finish: str, trace: Trace, numbers: Mapping[str, int]) -> Alignment:
-    """The finished text aligned to exactly the evidence that the model saw; nothing when it refuses or is not grounded."""
+async def aligned(
+    text: str,
+    finish: str,
+    trace: Trace,
+    numbers: Mapping[str, int],
+    *,
+    second: SecondLook | None = None,
+    watch: Stopwatch | None = None,
+) -> Alignment:
+    """The finished text aligned to exactly the evidence that the model saw; nothing when it refuses or is not grounded.
+
+    A `second` look may find what words alone do not: a source in another language, or what a judge quotes.
+    """
     if not text or not trace.grounded or finish == "no_answer":
         return Alignment(CitationStatus.NONE, (), (), None)
     if trace.structured:
         work = partial(align_fields, text, trace.evidence, numbers=numbers)
     else:
         work = partial(align, text, trace.evidence, hints=trace.hints, numbers=numbers)
-    return await asyncio.to_thread(work)
+    found = await asyncio.to_thread(work)
+    return found if second is None or watch is None else await second.review(text, found, trace, numbers, watch)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from assistant.conversation.turns import Stopwatch, Trace
-from assistant.core.citations import Alignment, Verdict
+from assistant.core.citations import Alignment, Citation, Verdict
 from assistant.core.events import AnswerFinished, CitationsAdded, ConflictsFound, TurnEvent, TurnPlanned, UsageReported
 from assistant.core.messages import Usage
 from assistant.core.outcome import is_refusal, shown_conflicts, shown_evidence
@@ -48,8 +48,18 @@ def cited_events(alignment: Alignment, trace: Trace, numbers: Mapping[str, int])
     unsupported = tuple(item for item in alignment.sentences if item.verdict in _NOT_CARRIED)
     yield CitationsAdded(alignment.status, alignment.citations, unsupported, alignment.agreement)
     if trace.conflicts and trace.grounded:
-        known = {**numbers, **{item.evidence: item.n for item in alignment.citations}}
-        yield ConflictsFound(shown_conflicts(trace.conflicts, trace.evidence, alignment.citations, known))
+        yield _conflicts_shown(alignment.citations, trace, numbers)
+
+
+def missed_conflicts(cited: CitationsAdded, trace: Trace, numbers: Mapping[str, int]) -> Iterator[TurnEvent]:
+    """The conflicts that `cited_events` would have told after these citations; none of an answer that cites nothing."""
+    if cited.items and trace.conflicts and trace.grounded:
+        yield _conflicts_shown(cited.items, trace, numbers)
+
+
+def _conflicts_shown(citations: Sequence[Citation], trace: Trace, numbers: Mapping[str, int]) -> ConflictsFound:
+    known = {**numbers, **{item.evidence: item.n for item in citations}}
+    return ConflictsFound(shown_conflicts(trace.conflicts, trace.evidence, citations, known))
 
 
 def usage_event(trace: Trace, watch: Stopwatch) -> UsageReported:

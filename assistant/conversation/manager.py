@@ -9,13 +9,29 @@ from dataclasses import replace
 
 import structlog
 
+from assistant.conversation.aligning import SecondLook
 from assistant.conversation.answering import Answering, Route, aligned, pictures
-from assistant.conversation.concluding import cited_events, ending_of, planned_event, status_of, usage_event
+from assistant.conversation.caching import AnswerCache
+from assistant.conversation.concluding import (
+    cited_events,
+    ending_of,
+    missed_conflicts,
+    planned_event,
+    status_of,
+    usage_event,
+)
+from assistant.conversation.guarding import guarded
 from assistant.conversation.judging import ConflictJudge
 from assistant.conversation.rewriting import Rewriter, make_standalone
+from assistant.conversation.searching import search_for
 from assistant.conversation.turns import StartedTurn, Stopwatch, Trace
-from assistant.core.citations import Alignment
+from assistant.core.adopted import HUMAN, AdoptedAnswer
+from assistant.core.caching import replayed
+from assistant.core.citations import Alignment, CitationStatus
 from assistant.core.events import (
+    AnswerDelta,
+    AnswerStarted,
+    CitationsAdded,
     TurnEvent,
     TurnFinished,
     TurnProgress,
@@ -28,14 +44,17 @@ from assistant.core.questions import QuestionKind, question_kind
 from assistant.core.selection import select
 from assistant.core.text import prompt_language
 from assistant.core.turn import TurnMessage, apply
-from assistant.errors import AssistantError
-from assistant.interfaces import ConversationStore, ImageSource, Retriever
+from assistant.errors import AccessRevoked, AssistantError
+from assistant.interfaces import AnswersOfRecord, ConversationStore, ImageSource, Retriever, Rights, SessionFiles
 
 log = structlog.get_logger(__name__)
 
 
 class ConversationManager:
-    """Runs turns: question in, numbered events out; holds no state between turns."""
+    """Runs turns: question in, numbered events out; holds no state between turns.
+
+    With `rights` they are looked up again while an answer is written; with none (the library) what was found may be read.
+    """
 
     def __init__(
         self,
@@ -47,6 +66,11 @@ class ConversationManager:
         images: ImageSource | None = None,
         rewriter: Rewriter | None = None,
         judge: ConflictJudge | None = None,
+        rights: Rights | None = None,
+        cache: AnswerCache | None = None,
+        files: SessionFiles | None = None,
+        second: SecondLook | None = None,
+        adopted: AnswersOfRecord | None = None,
     ) -> None:
         self._store = store
         self._retriever = retriever
@@ -55,6 +79,11 @@ class ConversationManager:
         self._images = images
         self._rewriter = rewriter
         self._judge = judge
+        self._rights = rights
+        self._cache = cache
+        self._files = files
+        self._second = second
+        self._adopted = adopted
 
     async def run_turn(self, start: StartedTurn, cancelled: asyncio.Event) -> AsyncGenerator[TurnEvent, None]:
         """Answer a stored question: plan, answer, citations, end; exactly one TurnFinished whatever happens.
@@ -71,6 +100,7 @@ class ConversationManager:
             except AssistantError as failure:
                 log.warning("turn failed", turn=start.turn, code=failure.code, **failure.data)
                 trace.error = failure.code
+                trace.withheld = isinstance(failure, AccessRevoked)
             except Exception:
                 log.exception("turn failed", turn=start.turn)
                 trace.error = "internal"
@@ -79,7 +109,10 @@ class ConversationManager:
             trace.error = None  # what a model says while it is being stopped is no failure
             trace.finish = trace.finish or "cancelled"
         async for event in self.conclude(start, message, trace, watch):
+            message = apply(message, event)
             yield event
+        if self._cache is not None:
+            await self._cache.remember(start, trace.recalled, message, trace.calls)
 
     async def _answer(
         self, start: StartedTurn, cancelled: asyncio.Event, watch: Stopwatch, trace: Trace
@@ -87,21 +120,30 @@ class ConversationManager:
         """From the question to the last word of the answer."""
         standalone = await self._standalone(start)
         yield TurnProgress("search")
-        plan, route = await self._plan(start, standalone)
+        adopted = await self._answer_of_record(start, standalone)
+        plan, route = await self._plan(start, standalone, adopted)
         trace.evidence, trace.conflicts, trace.grounded = plan.evidence, plan.conflicts, is_grounded(plan.choice.mode)
         trace.structured = start.schema is not None
         planned = planned_event(plan, start.numbers, searched=standalone.searches, structured=trace.structured)
         await self._store.save_plan(start.turn, planned, plan.evidence, plan.conflicts)
         yield planned
+        if adopted is not None:
+            trace.finish, trace.ms_first_token = "stop", watch.ms()
+            yield AnswerStarted(HUMAN, "")
+            yield AnswerDelta(0, adopted.text)
+            return
+        trace.recalled = await self._cache.recall(start, plan, route) if self._cache is not None else None
+        if trace.recalled is not None and trace.recalled.answer is not None:
+            trace.finish, trace.ms_first_token = "stop", watch.ms()
+            for event in replayed(trace.recalled.answer):
+                yield event
+            return
+        images = await pictures(self._images, start.caller, plan) if self._images else ()
         writing = self._answering.write(
-            plan,
-            route,
-            trace=trace,
-            watch=watch,
-            cancelled=cancelled,
-            schema=start.schema,
-            images=await pictures(self._images, start.caller, plan) if self._images else (),
+            plan, route, trace=trace, watch=watch, cancelled=cancelled, schema=start.schema, images=images
         )
+        if self._rights is not None and plan.evidence:
+            writing = guarded(writing, self._rights, start.caller, plan.evidence, self._clock)
         async with aclosing(writing) as events:
             async for event in events:
                 yield event
@@ -113,13 +155,28 @@ class ConversationManager:
         pairs = [(turn.standalone or turn.question, turn.answer) for turn in start.history]
         return await make_standalone(start.text, pairs, self._rewriter)
 
-    async def _plan(self, start: StartedTurn, standalone: Standalone) -> tuple[TurnPlan, Route]:
-        """Search, select, look for conflicts that rules do not find (where a judge is set), and plan."""
+    async def _answer_of_record(self, start: StartedTurn, standalone: Standalone) -> AdoptedAnswer | None:
+        """What a person answered to this question, where an auditor adopted it; never in the form of a schema."""
+        if self._adopted is None or start.schema is not None:
+            return None
+        return await self._adopted.find(start.caller, standalone.text, start.collections)
+
+    async def _plan(
+        self, start: StartedTurn, standalone: Standalone, adopted: AdoptedAnswer | None
+    ) -> tuple[TurnPlan, Route]:
+        """Search, select, look for conflicts that rules do not find (where a judge is set), and plan.
+
+        An answer of record is planned over what it rests on.
+        """
         answering, language = self._answering, prompt_language(start.text)
-        passages = await self._retriever.search(
+        if adopted is not None:
+            request = TurnRequest(standalone.text, adopted.evidence, (), start.mode, topic_change=True)
+            return await asyncio.to_thread(answering.plan, request, language)
+        passages = await search_for(
+            start,
             standalone.searches,
-            start.caller,
-            collections=start.collections,
+            self._retriever,
+            self._files,
             limit=answering.policy.search_limit,
             earlier=earlier_places(start.history, topic_change=standalone.topic_change),
         )
@@ -149,7 +206,10 @@ class ConversationManager:
         if message.finish is None:
             yield ending
         if message.citations is None:
-            async for event in self._cite(start, message.text, ending.finish, trace):
+            async for event in self._cite(start, message.text, ending.finish, trace, watch):
+                yield event
+        elif message.conflicts is None:  # a crash came between the two
+            for event in missed_conflicts(message.citations, trace, start.numbers):
                 yield event
         if trace.calls:
             await self._store.save_calls(start.turn, trace.calls)
@@ -157,9 +217,17 @@ class ConversationManager:
             yield usage_event(trace, watch)
         yield TurnFinished(status_of(ending.finish), error=trace.error)
 
-    async def _cite(self, start: StartedTurn, text: str, finish: str, trace: Trace) -> AsyncGenerator[TurnEvent, None]:
+    async def _cite(
+        self, start: StartedTurn, text: str, finish: str, trace: Trace, watch: Stopwatch
+    ) -> AsyncGenerator[TurnEvent, None]:
         """Align the finished text to exactly the evidence that the model saw."""
-        found = await aligned(text, finish, trace, start.numbers)
+        if trace.withheld:
+            yield CitationsAdded(CitationStatus.NONE)
+            return
+        if trace.recalled is not None and trace.recalled.answer is not None:
+            found = trace.recalled.answer.alignment
+        else:
+            found = await aligned(text, finish, trace, start.numbers, second=self._second, watch=watch)
         alignment = await self._numbered(start, found) if found.citations else found
         for event in cited_events(alignment, trace, start.numbers):
             yield event
@@ -177,7 +245,7 @@ class ConversationManager:
         trace = Trace(evidence=evidence, conflicts=tuple(await self._store.conflicts_of(start.turn)))
         trace.finish = message.finish
         if message.finish in (None, "error"):
-            trace.error = "interrupted"
+            trace.error = await self._store.error_of(start.turn) or "interrupted"
         if message.plan is not None:
             trace.grounded = is_grounded(mode_named(message.plan.mode))
             trace.structured = message.plan.structured

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from assistant.conversation.answering import aligned
 from assistant.conversation.concluding import cited_events, ending_of, status_of, usage_event
+from assistant.conversation.pictures import MOST_IMAGES
 from assistant.conversation.recording import RecordingModel
 from assistant.conversation.turns import Stopwatch, Trace
 from assistant.core.calls import ModelCall
@@ -17,6 +19,7 @@ from assistant.core.conflicts import Conflict
 from assistant.core.events import AnswerDelta, AnswerStarted, TurnEvent, TurnFinished, TurnPlanned
 from assistant.core.evidence import Evidence
 from assistant.core.marks import MarkScanner, strip_marks
+from assistant.core.messages import Image, Message, Role
 from assistant.core.modes import Mode, is_grounded, mode_named
 from assistant.core.prompt import ModelRequest, PromptSet, Sampling, escape_text
 from assistant.core.structured import read_json, write_json
@@ -34,19 +37,68 @@ _IMPROVING: Final = frozenset({"refine", "verify", "repair"})
 
 @dataclass(frozen=True, slots=True)
 class PastAnswer:
-    """An answer as it is kept: its fold, its model calls, and the evidence and conflicts that it was made from."""
+    """An answer as it is kept: its fold, its model calls, and the evidence and conflicts that it was made from.
+
+    `images` are those that a multi-modal prompt showed, as far as they are still kept.
+    """
 
     message: TurnMessage
     calls: tuple[ModelCall, ...]
     evidence: tuple[Evidence, ...]
     conflicts: tuple[Conflict, ...] = ()
+    images: tuple[Image, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A call of the turn that a replay does not make again, why, and what it cost then."""
+
+    purpose: str
+    model: str
+    why: str
+    tokens_in: int
+    tokens_out: int
+    cost: float | None
+
+
+_WHY: Final = {
+    "rewrite": "it made the question standalone; the prompts hold its result",
+    "conflicts": "it looked for conflicts; those that were found then are in the prompts",
+    "judge": "it judged sentences of the answer of then; sentences of the new one are checked by rule",
+    "recap": "it wrote the notes of earlier turns; the prompts hold them as they were",
+}
+
+
+def left_out(past: PastAnswer) -> tuple[LeftOut, ...]:
+    """The calls of the turn that wrote nothing of the answer, in order: a replay answers from what came of them."""
+    other = "it wrote nothing of the answer"
+    return tuple(
+        LeftOut(
+            call.purpose,
+            call.model,
+            _WHY.get(call.purpose, other),
+            call.usage.tokens_in,
+            call.usage.tokens_out,
+            call.usage.cost,
+        )
+        for call in past.calls
+        if call.purpose not in WRITING
+    )
+
+
+def lost_images(past: PastAnswer) -> int:
+    """How many images the model was shown then that can no longer be sent: their document is gone, or has its images no more."""
+    if past.message.plan is None or mode_named(past.message.plan.mode) is not Mode.MULTI_MODAL:
+        return 0
+    shown = {image.id for item in past.evidence for image in item.images}
+    return min(len(shown), MOST_IMAGES) - len(past.images)
 
 
 async def replay(past: PastAnswer, model: ChatModel, prompts: PromptSet, clock: Callable[[], float]) -> TurnMessage:
     """The answer that the model gives to the same prompts over the same evidence; nothing is searched or stored.
 
-    Every prompt is sent as it was, one after the other: in a mode of several steps each holds the drafts of then. Images are not sent
-    again, nor is the schema of a structured answer bound to the call. `prompts` are those of the answer's language; they serve to
+    Every prompt is sent as it was, one after the other, with its images and bound to its schema: in a mode of several steps each holds the
+    drafts of then. Calls that wrote nothing of the answer are not made again (`left_out`). `prompts` are those of the answer's language; they serve to
     know a refusal. Raises BadInput with `reason` "erased" or "no_calls" where there is nothing to send, Steer where JSON is due
     and none comes, and what the model raises.
     """
@@ -102,9 +154,39 @@ def requests_of(
             "language": plan.language,
             "filtered": filtered,
         }
-        requests.append(ModelRequest(messages=call.messages, purpose=call.purpose, **common, **values))
+        common["schema"] = schema_in(call) if plan.structured else None
+        messages = _pictured(call, past.images) if mode_named(plan.mode) is Mode.MULTI_MODAL else call.messages
+        requests.append(ModelRequest(messages=messages, purpose=call.purpose, **common, **values))
         before += [part] if (part := _part(call.text, prompts.refusal)) else []
     return requests
+
+
+def _pictured(call: ModelCall, images: tuple[Image, ...]) -> tuple[Message, ...]:
+    """The messages of a call with the images that went with the question."""
+    if call.purpose != "answer" or call.messages[-1].role is not Role.USER:
+        return call.messages
+    return (*call.messages[:-1], replace(call.messages[-1], images=images))
+
+
+def schema_in(call: ModelCall) -> Mapping[str, Any] | None:
+    """The JSON schema that a call was bound to, told from its instructions, which show it; None where they show none.
+
+    It is looked for in the text and not by today's prompts: those may have been changed since.
+    """
+    text, decoder = call.messages[0].text, json.JSONDecoder()
+    at = text.find("{")
+    while at >= 0:
+        try:
+            value, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            value, end = None, at + 1
+        if isinstance(value, dict) and not _SCHEMA_WORDS.isdisjoint(value):
+            return value
+        at = text.find("{", max(end, at + 1))
+    return None
+
+
+_SCHEMA_WORDS: Final = frozenset({"type", "properties", "items", "enum", "const", "$ref", "anyOf", "oneOf", "allOf"})
 
 
 def _sampling(message: TurnMessage, plan: TurnPlanned) -> Sampling:

@@ -3,57 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Final
 
 import structlog
 
+from assistant.conversation.batching import batched
 from assistant.conversation.manager import ConversationManager
-from assistant.conversation.turns import StartedTurn
+from assistant.conversation.tails import Tail
+from assistant.conversation.turns import Question, StartedTurn
 from assistant.core.access import Caller
-from assistant.core.events import AnswerDelta, TurnEvent, TurnFinished
-from assistant.core.history import PastTurn
-from assistant.core.modes import Mode
+from assistant.core.events import TurnEvent, TurnFinished
 from assistant.core.turn import TurnMessage, apply, fold
-from assistant.interfaces import BegunTurn, ConversationStore, EventLog, NumberedEvent
+from assistant.errors import AssistantError, NotFound, Refusal
+from assistant.interfaces import BegunTurn, ConversationStore, EventLog, NumberedEvent, Workers
 
 log = structlog.get_logger(__name__)
 
-TAIL_EVENTS = 512
-"""Events of a conversation that are kept in memory for followers; older ones are read from the log."""
-
-
-@dataclass(slots=True)
-class Tail:
-    """The latest events of one conversation in this process, and a bell that rings when one is added."""
-
-    recent: deque[NumberedEvent] = field(default_factory=lambda: deque(maxlen=TAIL_EVENTS))
-    bell: asyncio.Event = field(default_factory=asyncio.Event)
-    users: int = 0
-
-    def add(self, events: Sequence[NumberedEvent]) -> None:
-        """Add committed events and wake everyone who waits; two turns of one batch may report out of order."""
-        late = bool(self.recent and events and events[0].seq < self.recent[-1].seq)
-        self.recent.extend(events)
-        if late:
-            self.recent = deque(sorted(self.recent, key=lambda event: event.seq), TAIL_EVENTS)
-        self.bell.set()
-        self.bell = asyncio.Event()
-
-    def after(self, seq: int) -> list[NumberedEvent] | None:
-        """The unbroken run of events after `seq`; None when memory cannot tell what follows."""
-        if not self.recent:
-            return None
-        if self.recent[-1].seq <= seq:
-            return []
-        run: list[NumberedEvent] = []
-        for event in self.recent:
-            if event.seq == seq + len(run) + 1:
-                run.append(event)
-        return run or None
+PAGE: Final = 200
+"""Events that a follower reads from the log at once."""
+PATIENCE_S: Final = 20.0
+"""For how long followers wait for a log that cannot be read."""
+_ELSEWHERE: Final = ("turn_taken", "turn_ended")
 
 
 @dataclass(slots=True)
@@ -77,6 +50,7 @@ class LiveTurns:
         per_user: int = 2,
         interval: float = 0.04,
         after_turn: Callable[[str], Awaitable[None]] | None = None,
+        workers: Workers | None = None,
     ) -> None:
         self._manager = manager
         self._store = store
@@ -85,57 +59,26 @@ class LiveTurns:
         self._per_user = per_user
         self._interval = interval
         self._after_turn = after_turn
+        self._workers = workers
         self._afterwards: set[asyncio.Task[None]] = set()
         self._running: dict[str, _Running] = {}
         self._tails: dict[str, Tail] = {}
         self._starting: set[asyncio.Task[BegunTurn]] = set()
+        self._unsure: dict[str, str] = {}
 
-    async def start(
-        self,
-        caller: Caller,
-        conversation: str,
-        *,
-        client_id: str,
-        text: str,
-        mode: Mode | str | None = None,
-        collections: frozenset[str] | None = None,
-        schema: Mapping[str, Any] | None = None,
-        past: tuple[PastTurn, ...] = (),
-    ) -> BegunTurn:
-        """Store the question and run the turn in the background; `past` is what was said elsewhere before it.
+    async def start(self, caller: Caller, conversation: str, asked: Question) -> BegunTurn:
+        """Store the question and run the turn in the background.
 
         The same client id again gives the same turn and starts nothing. Raises Busy at the user's limit of running turns,
         NotFound for a conversation of somebody else, IdempotencyMismatch for the same id with other content.
         """
-        started = asyncio.create_task(
-            self._start(caller, conversation, client_id, text, mode, collections, schema, past)
-        )
+        started = asyncio.create_task(self._start(caller, conversation, asked))
         self._starting.add(started)
         started.add_done_callback(self._starting.discard)
         return await asyncio.shield(started)  # a socket that goes must not leave a stored turn that nobody runs
 
-    async def _start(
-        self,
-        caller: Caller,
-        conversation: str,
-        client_id: str,
-        text: str,
-        mode: Mode | str | None,
-        collections: frozenset[str] | None,
-        schema: Mapping[str, Any] | None,
-        past: tuple[PastTurn, ...],
-    ) -> BegunTurn:
-        asked = str(mode) if mode else "auto"
-        begun = await self._store.begin_turn(
-            caller,
-            conversation,
-            turn=self._new_id(),
-            client_id=client_id,
-            text=text,
-            mode=asked,
-            limit=self._per_user,
-            collections=collections,
-        )
+    async def _start(self, caller: Caller, conversation: str, asked: Question) -> BegunTurn:
+        begun = await self._begin(caller, conversation, asked)
         if begun.duplicate:
             return begun
         if begun.event is not None:
@@ -144,16 +87,37 @@ class LiveTurns:
             caller,
             conversation,
             begun.turn,
-            text,
-            mode,
-            collections,
-            (*past, *begun.history),
+            asked.text,
+            asked.mode,
+            asked.collections,
+            (*asked.past, *begun.history),
             begun.notes,
-            schema,
+            asked.schema,
             dict(begun.numbers or {}),
+            tuple(asked.attachments),
         )
         self._spawn(started, lambda cancelled: self._manager.run_turn(started, cancelled))
         return begun
+
+    async def _begin(self, caller: Caller, conversation: str, asked: Question) -> BegunTurn:
+        turn = self._new_id()
+        try:
+            return await self._store.begin_turn(
+                caller,
+                conversation,
+                turn=turn,
+                client_id=asked.client_id,
+                text=asked.text,
+                mode=str(asked.mode) if asked.mode else "auto",
+                limit=self._per_user,
+                collections=asked.collections,
+                attachments=tuple(asked.attachments.values()),
+            )
+        except AssistantError:
+            raise
+        except Exception:
+            self._unsure[turn] = conversation  # it may be stored: a commit whose answer is lost says nothing
+            raise
 
     def _spawn(
         self, started: StartedTurn, make: Callable[[asyncio.Event], AsyncGenerator[TurnEvent, None]]
@@ -187,16 +151,24 @@ class LiveTurns:
     async def _commit(self, started: StartedTurn, events: AsyncGenerator[TurnEvent, None]) -> None:
         """Commit the events of a turn in batches, then let the followers see them.
 
-        A turn whose events cannot be stored is ended as failed; where that cannot be stored either, the next start-up ends it.
+        A turn whose events cannot be stored is ended as failed; where that cannot be stored either, `end_unsure` does it later.
         """
         message = TurnMessage(question=started.text)
         try:
             async with aclosing(batched(events, self._interval)) as batches:
                 async for batch in batches:
                     message = await self._publish(started, batch, message)
+        except Refusal as error:
+            if error.code in _ELSEWHERE:
+                log.warning("another worker ends the turn", turn=started.turn, code=error.code)
+                return
+            await self._give_up(started)
         except Exception:
-            log.exception("events of a turn could not be stored", turn=started.turn)
-            await self._recover(started.conversation, started.turn)
+            await self._give_up(started)
+
+    async def _give_up(self, started: StartedTurn) -> None:
+        log.exception("events of a turn could not be stored", turn=started.turn)
+        await self._recover(started.conversation, started.turn)
 
     async def _publish(self, started: StartedTurn, batch: Sequence[TurnEvent], message: TurnMessage) -> TurnMessage:
         """Commit a batch and show it; the state of the turn after it.
@@ -221,15 +193,35 @@ class LiveTurns:
             numbered = await self._events.append(started.conversation, started.turn, events)
             self._tail(started.conversation).add(numbered)
 
-    def cancel(self, caller: Caller, conversation: str, turn: str) -> bool:
-        """Stop a running turn of the caller; False when it is not running here."""
+    async def cancel(self, caller: Caller, conversation: str, turn: str) -> bool:
+        """Stop a running turn of the caller, on whatever worker it runs; False when there is none."""
         running = self._running.get(turn)
-        if running is None or running.conversation != conversation:
-            return False
-        if (running.caller.tenant, running.caller.user) != (caller.tenant, caller.user):
+        if running is None:
+            return self._workers is not None and await self._workers.ask_cancel(caller, conversation, turn)
+        if running.conversation != conversation or not _same_person(running.caller, caller):
             return False
         running.cancelled.set()
         return True
+
+    def cancel_all_of(self, caller: Caller) -> None:
+        """Stop the turns of a person that run here."""
+        for running in self._running.values():
+            if _same_person(running.caller, caller):
+                running.cancelled.set()
+
+    async def obey_cancels(self) -> None:
+        """Stop the turns of this worker that somebody asked another one to stop."""
+        if self._workers is None or not self._running:
+            return
+        for turn in await self._workers.cancels():
+            if (running := self._running.get(turn)) is not None:
+                running.cancelled.set()
+
+    def stir(self, conversations: frozenset[str] | None = None) -> None:
+        """Let the followers of these conversations (None: of all) look into the log: others may have written to it."""
+        for conversation in list(self._tails) if conversations is None else conversations:
+            if (tail := self._tails.get(conversation)) is not None:
+                tail.hint()
 
     async def follow(self, conversation: str, after: int) -> AsyncGenerator[NumberedEvent, None]:
         """All events of a conversation after a number: first those of the past, then live ones, without a gap.
@@ -238,16 +230,33 @@ class LiveTurns:
         """
         last = after
         with self._following(conversation) as tail:
+            hints = tail.hints - 1  # what others wrote before is in the log only
             while True:
-                bell = tail.bell
+                bell, hinted = tail.bell, tail.hints
                 batch = tail.after(last)
-                if batch is None:
-                    batch = await self._events.read(conversation, after=last, limit=200)
+                if batch is None or (not batch and hinted != hints):
+                    batch = await self._read_on(conversation, last)
+                    hints = hinted if len(batch) < PAGE else hints
                 for event in batch:
                     yield event
                     last = event.seq
                 if not batch:
                     await bell.wait()
+
+    async def _read_on(self, conversation: str, after: int) -> list[NumberedEvent]:
+        """The next events of the log. A database that is away for a moment is waited for: a follower misses nothing by it."""
+        deadline, pause = asyncio.get_running_loop().time() + PATIENCE_S, 0.1
+        while True:
+            try:
+                return await self._events.read(conversation, after=after, limit=PAGE)
+            except AssistantError:
+                raise
+            except Exception as error:
+                if asyncio.get_running_loop().time() > deadline:
+                    raise
+                log.warning("the log cannot be read", conversation=conversation, error=type(error).__name__)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, 2.0)
 
     async def wait(self, turn: str) -> None:
         """Return when the turn is not running here any more."""
@@ -255,27 +264,63 @@ class LiveTurns:
         if running is not None and running.task is not None:
             await asyncio.wait({running.task})
 
+    async def finished(self, conversation: str, turn: str) -> TurnMessage:
+        """The turn when it has ended, wherever it runs. Raises NotFound when there is none."""
+        await self.wait(turn)
+        events = [item.event for item in await self._events.read(conversation, turn=turn)]
+        if not events:
+            raise NotFound("no such turn")
+        message = fold(events)
+        if message.stage != "done":
+            async with aclosing(self.follow(conversation, 0)) as later:
+                message = TurnMessage()
+                async for item in later:
+                    message = apply(message, item.event) if item.turn == turn else message
+                    if message.stage == "done":
+                        break
+        return message
+
     async def recover(self) -> int:
-        """End every turn that a crash left open; the number of them. Call once at start-up, before serving."""
-        open_turns = await self._store.open_turns()
-        for conversation, turn in open_turns:
-            await self._recover(conversation, turn)
+        """End every turn that a crash left open; the number of them. Call once at start-up, before serving.
+
+        Turns that another living worker runs are left to it.
+        """
+        open_turns = await (self._workers.claim_all_lost() if self._workers else self._store.open_turns())
+        await self.end_lost(open_turns)
         return len(open_turns)
 
+    async def end_lost(self, lost: Sequence[tuple[str, str]]) -> None:
+        """End turns (conversation, turn) whose process is gone."""
+        for conversation, turn in lost:
+            await self._recover(conversation, turn)
+
+    async def end_unsure(self) -> None:
+        """Try again to end the turns of this process that could not be ended, or not be seen to begin."""
+        for turn, conversation in list(self._unsure.items()):
+            await self._recover(conversation, turn)
+
     async def _recover(self, conversation: str, turn: str) -> None:
-        """End a turn from its log: what was committed is kept and cited."""
+        """End a turn from its log: what was committed is kept and cited. What fails is tried again later."""
+        self._unsure.pop(turn, None)
         try:
-            message = fold(item.event for item in await self._events.read(conversation, turn=turn))
-            started = StartedTurn(Caller("", ""), conversation, turn, message.question)
-            if message.stage == "done":
-                await self._store.finish_turn(conversation, turn, message)
-                return
-            async for event in self._manager.recover(started, message):
-                message = await self._publish(started, [event], message)
+            await self._end(conversation, turn)
+        except AssistantError as error:  # another worker's, or a log that will be no better later
+            log.warning("an open turn is not ended here", turn=turn, code=error.code)
         except Exception:
             log.exception("an open turn could not be ended", turn=turn)
+            self._unsure[turn] = conversation
         finally:
             self._drop_idle_tail(conversation)
+
+    async def _end(self, conversation: str, turn: str) -> None:
+        events = [item.event for item in await self._events.read(conversation, turn=turn)]
+        message = fold(events)
+        started = StartedTurn(Caller("", ""), conversation, turn, message.question)
+        if message.stage == "done":
+            await self._store.finish_turn(conversation, turn, message)
+        elif events:  # without any the turn was never stored
+            async for event in self._manager.recover(started, message):
+                message = await self._publish(started, [event], message)
 
     async def drain(self, patience: float) -> None:
         """Let running turns end for `patience` seconds, then stop them; what they wrote is kept."""
@@ -313,46 +358,5 @@ class LiveTurns:
             del self._tails[conversation]
 
 
-async def batched(events: AsyncGenerator[TurnEvent, None], interval: float) -> AsyncGenerator[list[TurnEvent], None]:
-    """Gather events into batches to commit: the first delta goes at once, further ones about every `interval` seconds.
-
-    Neighbouring deltas of a batch become one. Anything that is not a delta ends the wait.
-    """
-    queue: asyncio.Queue[TurnEvent | None] = asyncio.Queue()
-    loop = asyncio.get_running_loop()
-    pump = asyncio.create_task(_pump(events, queue))
-    quiet_until = 0.0
-    try:
-        while (event := await queue.get()) is not None:
-            if isinstance(event, AnswerDelta) and (rest := quiet_until - loop.time()) > 0:
-                await asyncio.sleep(rest)
-            batch, ended = _drained([event], queue)
-            yield batch
-            quiet_until = loop.time() + interval
-            if ended:
-                break
-        await pump
-    finally:
-        pump.cancel()
-
-
-async def _pump(events: AsyncGenerator[TurnEvent, None], queue: asyncio.Queue[TurnEvent | None]) -> None:
-    try:
-        async with aclosing(events):
-            async for event in events:
-                queue.put_nowait(event)
-    finally:
-        queue.put_nowait(None)
-
-
-def _drained(batch: list[TurnEvent], queue: asyncio.Queue[TurnEvent | None]) -> tuple[list[TurnEvent], bool]:
-    while not queue.empty():
-        event = queue.get_nowait()
-        if event is None:
-            return batch, True
-        last = batch[-1]
-        if isinstance(event, AnswerDelta) and isinstance(last, AnswerDelta):
-            batch[-1] = replace(last, text=last.text + event.text)
-        else:
-            batch.append(event)
-    return batch, False
+def _same_person(one: Caller, other: Caller) -> bool:
+    return (one.tenant, one.user) == (other.tenant, other.user)

@@ -23,7 +23,8 @@ _MOST_VERSIONS: Final = 2**31 - 1  # of an integer column
 class AuditFilter:
     """Which records are wanted; None asks for nothing. All that is given must hold.
 
-    `since` is included, `until` is not. `person` and `actor` are pseudonyms. `verdict` is the worst of the answer. `source_changed`
+    `since` is included, `until` is not. `person` and `actor` are pseudonyms;
+    `former` is another one of the same person, from before there was a secret, and has no meaning alone. `verdict` is the worst of the answer. `source_changed`
     says whether a cited document has another version now, or is gone. `feedback` is the last rating of an answer, or the one
     that a record of feedback gives.
     """
@@ -32,6 +33,7 @@ class AuditFilter:
     since: datetime | None = None
     until: datetime | None = None
     person: str | None = None
+    former: str | None = None
     actor: str | None = None
     session: str | None = None
     turn: str | None = None

@@ -123,15 +123,15 @@ def align(
     index = index_evidence(evidence)
     cuts = sentences(answer)
     favoured = _favoured(cuts, hints, evidence, numbers or {})
-    known: dict[tuple[str, frozenset[int]], _Judged] = {}
+    known: dict[_Key, _Judged] = {}
     judged = [
         _judge_once(each, index, favoured.get(each.span.start, frozenset()), known)
         for each in statements(answer, cuts, titles={item.source.title for item in evidence})[:MOST_STATEMENTS]
     ]
-    given = _Numbers(numbers or {})
+    given = DisplayNumbers(numbers or {})
     citations = tuple(_citation(each, place, index, given) for each in judged for place in each.cited)
     return Alignment(
-        _status(judged),
+        status_of([each.verdict for each in judged]),
         citations,
         tuple(_verdict(each, index) for each in judged),
         agreement([each.verdict for each in judged]),
@@ -149,6 +149,14 @@ def agreement(verdicts: Sequence[Verdict]) -> int | None:
     worth = sum(_WORTH[verdict] for verdict in verdicts) / len(verdicts)
     level = int(1 + 4 * worth + 0.5)
     return min(level, 3) if Verdict.CONTRADICTED in verdicts else level
+
+
+def status_of(verdicts: Sequence[Verdict]) -> CitationStatus:
+    """Whether all, some or no sentence with these verdicts is cited; a contradicted one is, to what contradicts it."""
+    cited = sum(verdict is not Verdict.UNSUPPORTED for verdict in verdicts)
+    if not cited:
+        return CitationStatus.NONE
+    return CitationStatus.COMPLETE if cited == len(verdicts) else CitationStatus.PARTIAL
 
 
 MOST_STATEMENTS: Final = 400
@@ -174,38 +182,39 @@ class _Judged:
         return () if self.verdict is Verdict.UNSUPPORTED else self.places
 
 
-def _judge_once(
-    said: Statement, index: EvidenceIndex, favoured: frozenset[int], known: dict[tuple[str, frozenset[int]], _Judged]
-) -> _Judged:
+_Key = tuple[str, str, frozenset[int]]
+
+
+def _judge_once(said: Statement, index: EvidenceIndex, favoured: frozenset[int], known: dict[_Key, _Judged]) -> _Judged:
     """The judgement of a statement; what was said before is not weighed anew."""
-    key = (said.claim, favoured)
+    key = (said.claim, said.head, favoured)
     if key not in known:
         known[key] = _judge(said, index, favoured)
     return replace(known[key], span=said.span)
 
 
 def _judge(said: Statement, index: EvidenceIndex, favoured: frozenset[int]) -> _Judged:
-    grounding, found = _weigh(said.claim, index, favoured)
+    grounding, found = _weigh(said, index, favoured)
     return _Judged(said.span, verdict_of(found), round(found.score, 3), grounding.places)
 
 
 def _verdict(judged: _Judged, index: EvidenceIndex) -> SentenceVerdict:
     uncited = judged.places[0] if judged.places and not judged.cited else None
-    nearest = _source(*_spot(uncited, index)) if uncited else None
+    nearest = source_at(uncited, index) if uncited else None
     return SentenceVerdict(judged.span.start, judged.span.end, judged.verdict, judged.score, nearest)
 
 
-def _weigh(said: str, index: EvidenceIndex, favoured: frozenset[int]) -> tuple[Grounding, Support]:
+def _weigh(said: Statement, index: EvidenceIndex, favoured: frozenset[int]) -> tuple[Grounding, Support]:
     """The best ground of a claim; where documents disagree, one that carries it goes before one that contradicts it."""
-    best = ground(said, index, favoured)
-    found = support(said, best, index)
+    best = ground(said.claim, index, favoured, head=said.head)
+    found = support(said.claim, best, index)
     other, weighed, avoided = best, found, frozenset[int]()
     for _ in range(_OTHER_GROUNDS):
         if not weighed.contradicted or not other.places:
             break
         avoided |= frozenset(range(other.places[0].first, other.places[0].last + 1))
-        other = ground(said, index, favoured, avoided)
-        weighed = support(said, other, index)
+        other = ground(said.claim, index, favoured, avoided, said.head)
+        weighed = support(said.claim, other, index)
         if not weighed.contradicted and weighed.score >= _AS_GOOD * found.score and weighed.score >= SUPPORTED_FROM:
             return other, weighed
     return best, found
@@ -220,14 +229,7 @@ def verdict_of(found: Support) -> Verdict:
     return Verdict.PARTIAL if found.score >= PARTIAL_FROM else Verdict.UNSUPPORTED
 
 
-def _status(judged: Sequence[_Judged]) -> CitationStatus:
-    cited = sum(bool(each.cited) for each in judged)
-    if not cited:
-        return CitationStatus.NONE
-    return CitationStatus.COMPLETE if cited == len(judged) else CitationStatus.PARTIAL
-
-
-class _Numbers:
+class DisplayNumbers:
     """The display numbers of a conversation: old ones stay, new ones follow the highest in order of first use."""
 
     def __init__(self, given: Mapping[str, int]) -> None:
@@ -235,14 +237,15 @@ class _Numbers:
         self._next = max(given.values(), default=0) + 1
 
     def of(self, evidence: str) -> int:
+        """The number of a piece of evidence, a new one where it has none."""
         if evidence not in self._given:
             self._given[evidence] = self._next
             self._next += 1
         return self._given[evidence]
 
 
-def _citation(judged: _Judged, place: Place, index: EvidenceIndex, numbers: _Numbers) -> Citation:
-    item, span = _spot(place, index)
+def _citation(judged: _Judged, place: Place, index: EvidenceIndex, numbers: DisplayNumbers) -> Citation:
+    item = index.evidence[index.units[place.first].piece]
     return Citation(
         n=numbers.of(item.id),
         start=judged.span.start,
@@ -250,14 +253,14 @@ def _citation(judged: _Judged, place: Place, index: EvidenceIndex, numbers: _Num
         verdict=judged.verdict,
         score=judged.score,
         evidence=item.id,
-        source=_source(item, span),
+        source=source_at(place, index),
     )
 
 
-def _spot(place: Place, index: EvidenceIndex) -> tuple[Evidence, Span]:
-    """The evidence of a place, and its span in the document."""
+def source_at(place: Place, index: EvidenceIndex) -> CitedSource:
+    """What a citation of a place points to: the text of its units in their document version."""
     first, last = index.units[place.first], index.units[place.last]
-    return index.evidence[first.piece], Span(first.span.start, last.span.end)
+    return _source(index.evidence[first.piece], Span(first.span.start, last.span.end))
 
 
 def _source(item: Evidence, span: Span) -> CitedSource:

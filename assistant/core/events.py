@@ -16,13 +16,17 @@ from assistant.core.evidence import Authority
 
 @dataclass(frozen=True, slots=True)
 class TurnAccepted:
-    """The question is stored; `by` is the pseudonymous user, `client_id` the idempotency key of the start."""
+    """The question is stored; `by` is the pseudonymous user, `client_id` the idempotency key of the start.
+
+    `attachments` are the titles of the files that came with it.
+    """
 
     type: ClassVar[str] = "turn.accepted"
     turn: str
     client_id: str
     text: str
     by: str
+    attachments: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +81,16 @@ class TurnProgress:
 
 @dataclass(frozen=True, slots=True)
 class AnswerStarted:
-    """The model begins to write; `prompt` is the hash of the prompt files in use, `parameters` those of its sampling."""
+    """The model begins to write; `prompt` is the hash of the prompt files in use, `parameters` those of its sampling.
+
+    `from_cache` is the turn whose answer is given again without asking a model.
+    """
 
     type: ClassVar[str] = "answer.start"
     model: str
     prompt: str
     parameters: tuple[tuple[str, float], ...] = ()
+    from_cache: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from assistant.core.audit import AuditRecord
@@ -99,3 +100,46 @@ class PruneReport:
     versions: int
     held: int
     records: tuple[int, ...] = ()
+
+
+class Retained(StrEnum):
+    """What a policy is about; in the order in which policies are applied, as what goes first may free what comes later."""
+
+    CONVERSATIONS = "conversations"
+    TEXTS = "texts"
+    """The sealed text of audit records: questions, answers, feedback. The records stay."""
+    VERSIONS = "versions"
+    """Document versions that were replaced or deleted, and that no kept answer cites."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionPolicy:
+    """What goes when it is older than `keep_days`, of one collection or all (None), of one tenant or all (None)."""
+
+    what: Retained
+    keep_days: int
+    collection: str | None = None
+    tenant: str | None = None
+
+    def before(self, now: datetime) -> datetime:
+        """The moment before which things are too old."""
+        return now - timedelta(days=self.keep_days)
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyOutcome:
+    """What a policy took, or would take: how many conversations, texts or versions; `held` ones a hold keeps, `running` have not ended."""
+
+    policy: RetentionPolicy
+    before: datetime
+    gone: int
+    held: int
+    running: int = 0
+    records: tuple[int, ...] = ()
+
+
+def policies_of(policies: Iterable[RetentionPolicy], tenant: str) -> list[RetentionPolicy]:
+    """Those of a tenant, in the order in which they are applied."""
+    kinds = list(Retained)
+    mine = [policy for policy in policies if policy.tenant in (None, tenant)]
+    return sorted(mine, key=lambda policy: kinds.index(policy.what))

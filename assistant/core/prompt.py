@@ -38,7 +38,7 @@ class ModelRequest:
     `messages` is what goes over the wire, with `schema` (a JSON schema) when the reply must be JSON. The values it was
     rendered from come along, so that a model without weights can work from them instead of parsing text: `draft` is the
     answer to improve, `partials` are partial answers to combine, `flagged` the spans of its sentences without support.
-    `purpose` is answer, refine, summary, verify, repair, generation, rewrite, recap, conflicts or judge.
+    `purpose` is answer, refine, summary, verify, repair, generation, rewrite, recap, conflicts, judge or citations.
     """
 
     messages: tuple[Message, ...]
@@ -72,6 +72,7 @@ PROMPT_PARTS: Final = (
     "structured",
     "repair",
     "judge",
+    "citations",
 )
 """The prompts of a language, each a file."""
 
@@ -84,9 +85,9 @@ class PromptSet:
     `summary` to combine partial answers, `verify` to correct a checked draft, `generation` for small talk, `filter` to say
     first whether evidence is relevant, `recap` for notes of a conversation, `rewrite` to make a question standalone,
     `conflicts` to find contradictions, `structured` to answer in JSON, `repair` to mend it,
-    `judge` to check sentences. `reminder` follows the question when the evidence disagrees, `refusal` says that
-    the documents do not answer, `recall` is the question whose answer is the notes, `form` a few-shot example of the form
-    of answers, empty by default.
+    `judge` to check sentences, `citations` to find what carries them. `reminder` follows the question when the evidence
+    disagrees, `refusal` says that the documents do not answer, `recall` is the question whose answer is the notes, `form`
+    a few-shot example of the form of answers, empty by default.
     """
 
     language: str
@@ -106,6 +107,7 @@ class PromptSet:
     structured: str
     repair: str
     judge: str
+    citations: str
     hash: str
     form: str = ""
 

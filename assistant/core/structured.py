@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
-from assistant.core.citations import Alignment, Citation, CitationStatus, SentenceVerdict, Verdict, agreement, align
+from assistant.core.citations import Alignment, Citation, SentenceVerdict, agreement, align, status_of
 from assistant.core.evidence import Evidence
 from assistant.core.text import Span
 
@@ -84,16 +84,9 @@ def align_fields(document: str, evidence: Sequence[Evidence], *, numbers: Mappin
         citations += [_moved(item, field) for item in found.citations]
         sentences += [_moved(item, field) for item in found.sentences]
     verdicts = [item.verdict for item in sentences]
-    return Alignment(_status(verdicts), tuple(citations), tuple(sentences), agreement(verdicts))
+    return Alignment(status_of(verdicts), tuple(citations), tuple(sentences), agreement(verdicts))
 
 
 def _moved(item: Placed, field: TextField) -> Placed:
     place = field.place(Span(item.start, item.end))
     return replace(item, start=place.start, end=place.end)
-
-
-def _status(verdicts: Sequence[Verdict]) -> CitationStatus:
-    carried = [verdict in (Verdict.SUPPORTED, Verdict.PARTIAL) for verdict in verdicts]
-    if not any(carried):
-        return CitationStatus.NONE
-    return CitationStatus.COMPLETE if all(carried) else CitationStatus.PARTIAL

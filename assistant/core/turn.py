@@ -47,20 +47,29 @@ class TurnMessage:
     audit_id: str | None = None
     record_hash: str | None = None
     changes: tuple[SourceChanged, ...] = ()
+    attachments: tuple[str, ...] = ()
+    from_cache: str | None = None
 
 
 def apply(message: TurnMessage, event: TurnEvent) -> TurnMessage:
     """The state after one more event. A delta that does not start at the end of the text is dropped (a replay)."""
     match event:
         case TurnAccepted():
-            return replace(message, question=event.text)
+            return replace(message, question=event.text, attachments=event.attachments)
         case TurnPlanned():
             return replace(message, plan=event, stage="plan")
         case TurnProgress():
             said = event.total is not None or event.text or event.failed
             return replace(message, stage=event.stage, steps=(*message.steps, event) if said else message.steps)
         case AnswerStarted():
-            return replace(message, model=event.model, prompt=event.prompt, parameters=event.parameters, stage="write")
+            return replace(
+                message,
+                model=event.model,
+                prompt=event.prompt,
+                parameters=event.parameters,
+                from_cache=event.from_cache,
+                stage="write",
+            )
         case AnswerDelta():
             return replace(message, text=message.text + event.text) if event.off == len(message.text) else message
         case AnswerFinished():
@@ -83,6 +92,20 @@ def apply(message: TurnMessage, event: TurnEvent) -> TurnMessage:
         case SourceChanged():
             others = (change for change in message.changes if change.n != event.n)
             return replace(message, changes=(*others, event))
+
+
+def without_sources(message: TurnMessage) -> TurnMessage:
+    """What may still be said of a turn whose sources may no longer be read: what was asked, how it ended, what it cost."""
+    return TurnMessage(
+        question=message.question,
+        status=message.status,
+        stage=message.stage,
+        error=message.error,
+        usage=message.usage,
+        audit_id=message.audit_id,
+        record_hash=message.record_hash,
+        attachments=message.attachments,
+    )
 
 
 def fold(events: Iterable[TurnEvent], start: TurnMessage | None = None) -> TurnMessage:

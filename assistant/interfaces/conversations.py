@@ -164,8 +164,9 @@ class ConversationStore(Protocol):
         mode: str,
         limit: int = 2,
         collections: frozenset[str] | None = None,
+        attachments: Sequence[str] = (),
     ) -> BegunTurn:
-        """Store the question and the turn.accepted event in one short transaction.
+        """Store the question and the turn.accepted event in one short transaction; `attachments` are titles of files.
 
         Raises IdempotencyMismatch when the client id exists with another text or mode, Busy when the caller has `limit`
         turns without an end (over all conversations and workers).
@@ -207,6 +208,10 @@ class ConversationStore(Protocol):
 
     async def conflicts_of(self, turn: str) -> list[Conflict]:
         """The conflicts among the evidence of a turn, as they were found."""
+        ...
+
+    async def error_of(self, turn: str) -> str | None:
+        """The error that a turn was stored with; None while its answer is not stored, too."""
         ...
 
     async def open_turns(self) -> list[tuple[str, str]]:

@@ -126,13 +126,17 @@ def _scan(path: Path, options: IngestOptions) -> Scan:
 
 
 def _gone(scan: Scan, known: Mapping[str, str], options: IngestOptions) -> list[str]:
-    """Documents of the collection that the folder no longer holds. Files that could not be read are not gone."""
+    """Documents of the collection that the folder no longer holds. Files that could not be read are not gone.
+
+    What was sent in by a person never was in the folder.
+    """
     if not options.delete or not scan.files:
         return []
     prefix = options.prefix
     here = {prefix + found.uri for found in scan.files} | {prefix + one.uri for one in scan.skipped}
     unseen = tuple(prefix + folder for folder in scan.unseen)
-    return sorted(uri for uri in known if uri.startswith(prefix) and uri not in here and not uri.startswith(unseen))
+    synced = [uri for uri, fingerprint in known.items() if not fingerprint.startswith(UPLOADED)]
+    return sorted(uri for uri in synced if uri.startswith(prefix) and uri not in here and not uri.startswith(unseen))
 
 
 async def _outcomes(
@@ -179,6 +183,9 @@ def _prepared(found: Found, sidecars: Sidecars, options: IngestOptions) -> tuple
     sources = Sources(options.properties, sidecars.of(found.path), Properties(date=day))
     return data, sources, fingerprint_of(data, sources, options.size)
 
+
+UPLOADED: Final = "upload:"
+"""Fingerprints of documents that were sent in begin like this: no folder knows them, and none takes them away."""
 
 _PROBE: Final = "Employees' reimbursements (2024-10-01, $1,250.50) 员工年假的规定和申请"
 

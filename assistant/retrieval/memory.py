@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from assistant.core.access import Caller
+from assistant.core.attachments import covers
 from assistant.core.evidence import Passage, Place
 from assistant.core.text import index_terms
 from assistant.errors import BadInput
@@ -124,17 +125,19 @@ class MemoryIndex:
 
     async def passages(self, chunks: Sequence[int], caller: Caller) -> dict[int, Passage]:
         """The passages of these chunks that the caller may read, with score 0."""
-        readable = self._readable(caller, None)
-        return {chunk: self._entries[chunk].passage for chunk in chunks if chunk in readable}
+        known = ((chunk, self._entries[chunk]) for chunk in chunks if chunk in self._entries)
+        return {chunk: entry.passage for chunk, entry in known if _may_read(entry, caller)}
 
     def _readable(self, caller: Caller, collections: frozenset[str] | None) -> frozenset[int]:
-        return frozenset(chunk for chunk, entry in self._entries.items() if _may_read(entry, caller, collections))
+        return frozenset(
+            chunk
+            for chunk, entry in self._entries.items()
+            if _may_read(entry, caller) and covers(collections, entry.passage.source.collection)
+        )
 
 
-def _may_read(entry: _Entry, caller: Caller, collections: frozenset[str] | None) -> bool:
-    source = entry.passage.source
-    within = collections is None or source.collection in collections
-    return entry.tenant == caller.tenant and caller.may_read(source.access) and within
+def _may_read(entry: _Entry, caller: Caller) -> bool:
+    return entry.tenant == caller.tenant and caller.may_read(entry.passage.source.access)
 
 
 def _stands(passage: Passage, place: Place) -> bool:

@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import orjson
 from sqlalchemy import Select, insert, select, update
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 from ulid import ULID
 
 from assistant.codec import storable
-from assistant.core.audit import AuditDraft, AuditKind, AuditRecord, canonical, genesis, place
+from assistant.core.audit import AuditDraft, AuditKind, AuditRecord, StoredBody, canonical, genesis, place
+from assistant.core.audit_columns import StoredColumns, cited_rows, facet_columns
+from assistant.core.audit_figures import Aftermath, DayFigures
 from assistant.core.audit_filter import AuditFilter, cited_versions, facets_of
 from assistant.errors import BadInput, NotFound
-from assistant.store.audit_filters import FEW, LONGEST_TERM, OUTDATED, RECORD, page, term
+from assistant.store.audit_columns import RATING, first_stray, read_columns, read_ends
+from assistant.store.audit_figures import read_aftermath, read_figures
+from assistant.store.audit_filters import FEW, LONGEST_TERM, OUTDATED, RECORD, page
 from assistant.store.engine import Database
+from assistant.store.pseudonyms import Pseudonyms
 from assistant.store.rows import AnyRow
 from assistant.store.sealing import key_for, key_of, seal, sealed_hash, unseal
 from assistant.store.tables import audit_chains, audit_checkpoints, audit_documents, audit_records
 from assistant.store.upsert import insert_or_ignore
+from assistant.store.wrapping import KeyWrap, check_secret, note_secret, unwrapped, wrap_stored
+
+T = TypeVar("T")
 
 MOST_RECORDS: Final = 1000
 """Records that are read at once."""
 
 _HIGHEST: Final = 2**63 - 1  # of a seq
-_RATING: Final = (AuditKind.FEEDBACK, AuditKind.CORRECTION)
 _CHECKPOINT: Final = ("tenant", "size", "root", "head", "at", "key_id", "signature")
 
 
@@ -40,17 +48,47 @@ class SqlAuditLog:
         *,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         new_id: Callable[[], str] = lambda: str(ULID()),
+        secret: bytes | None = None,
     ) -> None:
         self._database = database
         self._clock = clock
         self._new_id = new_id
+        self.names: Final = Pseudonyms(secret)
+        self._wrap = None if secret is None else KeyWrap(secret)
+        self._noted = False
+
+    async def prepare(self) -> int:
+        """Check that the secret is the one that the database is used with, and wrap every key that is not; how many were.
+
+        Call it once at start-up. Raises BadSetting with `reason` "wrong_secret" or "no_secret".
+        """
+        async with self._database.read() as connection:
+            await check_secret(connection, self._wrap)
+        if self._wrap is None:
+            return 0
+        done = 0
+        while count := await self._wrap_some(self._wrap):
+            done += count
+        return done
+
+    async def _wrap_some(self, wrap: KeyWrap) -> int:
+        async with self._database.read() as connection:
+            waiting = await unwrapped(connection, MOST_RECORDS)
+        for tenant in {tenant for tenant, _ in waiting}:
+            async with self._database.write() as connection:
+                await lock_chain(connection, tenant)
+                await note_secret(connection, wrap, self._clock())
+                for _, subject in [one for one in waiting if one[0] == tenant]:
+                    await wrap_stored(connection, wrap, tenant, subject)
+        return len(waiting)
 
     async def append(self, connection: AsyncConnection, draft: AuditDraft) -> AuditRecord:
         """Add a record inside the caller's transaction for writing; both commit together or neither does.
 
         Make it the last step: the chain of the tenant stays locked until the commit. Of a person whose key was destroyed the
         personal text is not stored, and the body says `"erased": true`. Raises BadInput for a body that JSON cannot hold,
-        for names that no database can, and for personal text without a person.
+        for names that no database can, and for personal text without a person; BadSetting where the secret of the installation is
+        not the one that the database is used with.
         """
         _check(draft)
         seq, previous = await lock_chain(connection, draft.tenant)
@@ -70,7 +108,9 @@ class SqlAuditLog:
 
     async def _sealed(self, connection: AsyncConnection, draft: AuditDraft, id_: str) -> bytes | None:
         subject = draft.subject or ""
-        key = await key_for(connection, draft.tenant, subject, self._clock())
+        if not self._noted:
+            self._noted = await note_secret(connection, self._wrap, self._clock())
+        key = await key_for(connection, draft.tenant, subject, self._clock(), self._wrap)
         return (
             None if key is None else seal(key, draft.personal or {}, tenant=draft.tenant, subject=subject, record=id_)
         )
@@ -96,12 +136,28 @@ class SqlAuditLog:
 
         Each batch is a short read of its own; records that are appended meanwhile come too.
         """
-        while rows := await self.records(tenant, after, batch):
+        while rows := await self._legible(self.records, tenant, after, batch):
             for record in rows:
                 if through is not None and record.seq > through:
                     return
                 yield record
             after = rows[-1].seq
+
+    async def _legible(
+        self, read: Callable[[str, int, int], Awaitable[list[T]]], tenant: str, after: int, limit: int
+    ) -> list[T]:
+        """What `read` gives; where SQLite holds bytes in a text that are none, what is before them, then BadInput.
+
+        Whoever changes a row can write such bytes: they must not hide which row it is.
+        """
+        try:
+            return await read(tenant, after, limit)
+        except DBAPIError as error:
+            if "decode" not in str(error.orig):
+                raise
+            if limit <= 1:
+                raise BadInput("a row holds bytes that are no text", reason="unreadable") from error
+            return await self._legible(read, tenant, after, 1)
 
     async def hashes(self, tenant: str, after: int, limit: int) -> list[tuple[int, str]]:
         """(seq, hash) of the records with seq > after, ascending, at most `limit`."""
@@ -112,6 +168,24 @@ class SqlAuditLog:
         """(seq, sealed text) of the records with seq > after that still have one, ascending, at most `limit`."""
         query = select(audit_records.c.seq, audit_records.c.sealed).where(audit_records.c.sealed.is_not(None))
         return [(row.seq, bytes(row.sealed)) for row in await self._following(query, tenant, after, limit)]
+
+    async def columns(self, tenant: str, after: int, limit: int) -> list[StoredColumns]:
+        """What stands beside the records with seq > after for filters, ascending, at most `limit` and at most MOST_RECORDS."""
+        return await self._legible(self._columns, tenant, after, min(limit, MOST_RECORDS))
+
+    async def _columns(self, tenant: str, after: int, limit: int) -> list[StoredColumns]:
+        async with self._database.read() as connection:
+            return await read_columns(connection, _known(tenant), max(-1, min(after, _HIGHEST)), limit)
+
+    async def stray(self, tenant: str, last: int) -> int | None:
+        """The first number outside of 1 to `last` that is listed as citing something and has no record; None where there is none."""
+        async with self._database.read() as connection:
+            return await first_stray(connection, _known(tenant), last)
+
+    async def ends(self, tenant: str) -> tuple[tuple[Any, Any] | None, tuple[Any, Any] | None]:
+        """The (seq, hash) that is noted as the end of the chain, and that of the last record; None for what is not there."""
+        async with self._database.read() as connection:
+            return await read_ends(connection, _known(tenant))
 
     async def _following(
         self, query: Select[*tuple[Any, ...]], tenant: str, after: int, limit: int
@@ -136,6 +210,16 @@ class SqlAuditLog:
             rows = (await connection.execute(page(_known(tenant), filters, cursor, limit, among))).all()
         return [record_of_row(row) for row in rows]
 
+    async def aftermath(self, tenant: str, seqs: Collection[int]) -> dict[int, Aftermath]:
+        """What came after each of these records: the last rating of its answer, and whether a cited source has changed."""
+        async with self._database.read() as connection:
+            return await read_aftermath(connection, _known(tenant), seqs)
+
+    async def figures(self, tenant: str, filters: AuditFilter) -> list[DayFigures]:
+        """The figures of each day that has answers that fit, by ascending day; give both times in `filters`."""
+        async with self._database.read() as connection:
+            return await read_figures(connection, _known(tenant), filters)
+
     async def open_sealed(self, record: AuditRecord) -> Mapping[str, str] | None:
         """The personal text of a record; None when it has none, or its key is destroyed, or a policy removed it.
 
@@ -146,7 +230,7 @@ class SqlAuditLog:
         here = (audit_records.c.tenant == record.tenant) & (audit_records.c.seq == record.seq)
         async with self._database.read() as connection:
             sealed = await connection.scalar(select(audit_records.c.sealed).where(here))
-            key = await key_of(connection, record.tenant, record.subject)
+            key = await key_of(connection, record.tenant, record.subject, self._wrap)
         if sealed is None or key is None:
             return None
         if sealed_hash(bytes(sealed)) != record.sealed_sha256:
@@ -209,40 +293,33 @@ def _body(stored: str) -> Mapping[str, Any]:
         body = orjson.loads(stored)
     except orjson.JSONDecodeError:
         body = None
-    return body if isinstance(body, dict) else {"unreadable": stored}
+    return StoredBody.read(stored, body) if isinstance(body, dict) else {"unreadable": stored}
 
 
 async def _write(connection: AsyncConnection, record: AuditRecord, sealed: bytes | None) -> None:
     row = {column.name: getattr(record, column.name) for column in RECORD}
     row |= {"kind": record.kind.value, "body": canonical(record.body).decode(), "sealed": sealed}
-    await connection.execute(insert(audit_records), [row | _facet_values(record)])
-    cited = {(term(document), version) for document, version in cited_versions(record.body)}
-    place_ = {"tenant": record.tenant, "seq": record.seq, "at": record.at}
-    rows = [place_ | {"document": document, "version": version} for document, version in sorted(cited)]
+    await connection.execute(insert(audit_records), [row | facet_columns(record.body)])
+    place_ = {"tenant": record.tenant, "seq": record.seq}
+    rows = [
+        place_ | {"document": document, "version": version, "at": at} for document, version, at in cited_rows(record)
+    ]
     if rows:
         await connection.execute(insert(audit_documents), rows)
-    if record.kind in _RATING and record.turn is not None:
+    if record.kind in RATING and record.turn is not None:
         await _rate(connection, record)
     moved = update(audit_chains).where(audit_chains.c.tenant == record.tenant)
     await connection.execute(moved.values(seq=record.seq, hash=record.hash))
 
 
 async def _rate(connection: AsyncConnection, record: AuditRecord) -> None:
-    """Let the answer be found by its last rating. The column only serves filters: it is in no hash."""
-    rating = _facet_values(record)["rating"]
+    """Let the answer be found by its last rating. The column only serves filters: verification tells it from the log again."""
+    rating = facet_columns(record.body)["rating"]
     if rating is None:
         return
     answer = (audit_records.c.tenant == record.tenant) & (audit_records.c.turn == record.turn)
     of_turn = update(audit_records).where(answer, audit_records.c.kind == AuditKind.TURN.value)
     await connection.execute(of_turn.values(rating=rating))
-
-
-def _facet_values(record: AuditRecord) -> dict[str, Any]:
-    facets = facets_of(record.body)
-    named = {name: getattr(facets, name) for name in ("model", "mode", "status", "finish", "rating")}
-    values: dict[str, Any] = {name: None if value is None else term(value) for name, value in named.items()}
-    verdict = None if facets.verdict is None else facets.verdict.value
-    return values | {"verdict": verdict, "has_conflict": facets.has_conflict}
 
 
 async def _among(connection: AsyncConnection, tenant: str, filters: AuditFilter) -> Sequence[int] | None:

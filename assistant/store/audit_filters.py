@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, Table, exists, func, or_, select, text, tuple_
+from sqlalchemy import ColumnElement, Select, Table, exists, func, or_, select, text, tuple_, union_all
 
 from assistant.codec import storable
 from assistant.core.audit import RECORD_FIELDS, stamp
+from assistant.core.audit_columns import LONGEST_TERM as LONGEST_TERM
+from assistant.core.audit_columns import term as term
 from assistant.core.audit_filter import AuditFilter
 from assistant.store.tables import audit_documents, audit_records, documents
-
-LONGEST_TERM: Final = 200
-"""Code points of a value that is searched as it is; an index of PostgreSQL takes 2.7 kB for all columns of a row."""
 
 RECORD: Final = tuple(audit_records.c[name] for name in RECORD_FIELDS)
 """The columns of a record, without its sealed text."""
@@ -38,19 +37,28 @@ _EQUAL: Final = {
 }
 
 
-def term(value: str) -> str:
-    """A value as the columns for filters hold it: itself, or its hash when it is very long."""
-    if len(value) <= LONGEST_TERM:
-        return value
-    return "sha256:" + hashlib.sha256(value.encode(errors="surrogatepass")).hexdigest()
-
-
 def page(
     tenant: str,
     wanted: AuditFilter,
     before: tuple[str, int] | None,
     limit: int,
     among: Sequence[int] | None = None,
+) -> Select[*tuple[Any, ...]]:
+    """As `_page`; of a person with two pseudonyms the records of both, each read from its end of the same index."""
+    if wanted.former is None or wanted.person is None:
+        return _page(tenant, wanted, before, limit, among)
+    names = dict.fromkeys((wanted.person, wanted.former))
+    halves = [_page(tenant, replace(wanted, person=name), before, limit, among).subquery() for name in names]
+    both = union_all(*(select(half) for half in halves)).subquery()
+    return select(both).order_by(both.c.at.desc(), both.c.seq.desc()).limit(limit)
+
+
+def _page(
+    tenant: str,
+    wanted: AuditFilter,
+    before: tuple[str, int] | None,
+    limit: int,
+    among: Sequence[int] | None,
 ) -> Select[*tuple[Any, ...]]:
     """The last `limit` records that fit, the latest first; `before` is the (at, seq) after which the page begins.
 
@@ -66,6 +74,19 @@ def page(
     # By an expression where few are known: else the index of all records, read in order, looks cheaper than it is.
     at = place.c.at if among is None else func.coalesce(place.c.at, "")
     return query.order_by(at.desc(), place.c.seq.desc()).limit(limit)
+
+
+def conditions(wanted: AuditFilter) -> list[ColumnElement[bool]]:
+    """What a record must be like beside its tenant and its time, for statements that count and do not page.
+
+    Raises BadInput for a filter that no database can hold.
+    """
+    found = [*_equal(wanted), *_others(wanted, None)]
+    if wanted.document is not None:
+        cites = audit_documents.c.document == term(storable(wanted.document))
+        same = (audit_documents.c.tenant == audit_records.c.tenant) & (audit_documents.c.seq == audit_records.c.seq)
+        found.append(exists().where(same, cites))
+    return found
 
 
 def _equal(wanted: AuditFilter) -> list[ColumnElement[bool]]:
@@ -123,12 +144,12 @@ def _others(wanted: AuditFilter, among: Sequence[int] | None) -> list[ColumnElem
     if among is not None:
         conditions.append(audit_records.c.seq.in_(among))
     elif wanted.source_changed is not None:
-        changed = _source_changed()
+        changed = source_changed()
         conditions.append(changed if wanted.source_changed else ~changed)
     return conditions
 
 
-def _source_changed() -> ColumnElement[bool]:
+def source_changed() -> ColumnElement[bool]:
     """Whether a document that the record cites has another current version, or is gone."""
     cited = audit_documents.alias("cited")
     return exists().where(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
+from typing import Any
 
 from sqlalchemy import select
 
@@ -58,6 +60,16 @@ class SqlAudited:
             return []
         async with self._database.read() as connection:
             return await read_evidence(connection, turn)
+
+    async def plan(self, tenant: str, turn: str) -> Mapping[str, Any] | None:
+        """The plan of a turn as its event had it; None when it is no longer kept, or never was made."""
+        try:
+            await self.owner(tenant, turn)
+        except NotFound:
+            return None
+        async with self._database.read() as connection:
+            plan: Mapping[str, Any] | None = await connection.scalar(select(turns.c.plan).where(turns.c.id == turn))
+        return plan
 
     async def conflicts(self, tenant: str, turn: str) -> list[Conflict]:
         """The conflicts among the evidence of a turn, as they were found. Raises NotFound as `owner` does."""

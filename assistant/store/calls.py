@@ -13,9 +13,9 @@ from assistant.core.access import Caller
 from assistant.core.calls import ModelCall
 from assistant.core.messages import Message, Role, Usage
 from assistant.core.text import without_unstorable
-from assistant.store.rights import read_access
 from assistant.store.rows import AnyRow
-from assistant.store.tables import documents, evidence, model_calls
+from assistant.store.tables import model_calls
+from assistant.store.withholding import is_withheld
 
 WITHHELD = "[withheld: a source of this turn may no longer be read]"
 
@@ -52,22 +52,8 @@ async def read_calls(connection: AsyncConnection, caller: Caller, turn: str) -> 
     withheld.
     """
     rows = (await connection.execute(select(model_calls).where(model_calls.c.turn == turn))).all()
-    open_ = await _may_read_all(connection, caller, turn)
-    return [_call(row, shown=open_) for row in sorted(rows, key=lambda row: row.position)]
-
-
-async def _may_read_all(connection: AsyncConnection, caller: Caller, turn: str) -> bool:
-    """Whether every source may be read now; a source outside the knowledge base has the groups it was found with."""
-    query = select(evidence.c.document, evidence.c.access).where(evidence.c.turn == turn)
-    found = {row.document: frozenset(row.access) for row in await connection.execute(query)}
-    known = select(documents.c.id, documents.c.tenant).where(documents.c.id.in_(found))
-    tenants = {row.id: row.tenant for row in await connection.execute(known)}
-    now = await read_access(connection, tenants)
-    return all(
-        tenants.get(document, caller.tenant) == caller.tenant
-        and caller.may_read(now[document] if document in tenants else access)
-        for document, access in found.items()
-    )
+    hidden = await is_withheld(connection, caller, turn)
+    return [_call(row, shown=not hidden) for row in sorted(rows, key=lambda row: row.position)]
 
 
 def _call(row: AnyRow, *, shown: bool) -> ModelCall:

@@ -17,6 +17,7 @@ from assistant.store.engine import Database
 from assistant.store.events import append_one
 from assistant.store.rights import read_access
 from assistant.store.rows import AnyRow
+from assistant.store.signals import tell
 from assistant.store.tables import citations, conversations, document_versions, documents, events, evidence, turns
 
 _TURNS: Final = 200
@@ -106,6 +107,7 @@ async def _tell(
         appended.append(await append_one(connection, conversation, event.turn, event, seq=seq, at=at))
         moved = update(conversations).where(conversations.c.id == conversation).values(head_seq=seq)
         await connection.execute(moved)
+    await tell(connection, None, heads)
     return appended
 
 

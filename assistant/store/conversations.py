@@ -13,6 +13,7 @@ from ulid import ULID
 
 from assistant.codec import storable
 from assistant.core.access import Caller
+from assistant.core.allowance import DayLimits
 from assistant.core.calls import ModelCall
 from assistant.core.conflicts import Conflict
 from assistant.core.events import TurnAccepted, TurnFinished, TurnPlanned
@@ -32,11 +33,13 @@ from assistant.interfaces import (
 from assistant.store.audit import SqlAuditLog
 from assistant.store.calls import read_calls, write_calls
 from assistant.store.engine import Database
+from assistant.store.event_writers import TurnTaken
 from assistant.store.feedback import store_feedback
-from assistant.store.pseudonyms import pseudonym
+from assistant.store.pseudonyms import Pseudonyms
 from assistant.store.receipts import answer_draft, feedback_draft, hidden_documents, keep_receipt, read_receipt
 from assistant.store.remembering import past_turns, read_notes, write_notes
 from assistant.store.rows import (
+    PLAN_COLUMNS,
     AnyRow,
     citation_row,
     conflict_row,
@@ -59,6 +62,8 @@ from assistant.store.tables import (
     turns,
 )
 from assistant.store.upsert import insert_or_ignore
+from assistant.store.usage import NO_LIMITS, Meter
+from assistant.store.withholding import withheld_turns
 
 
 class SqlConversationStore:
@@ -71,9 +76,14 @@ class SqlConversationStore:
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         new_id: Callable[[], str] = lambda: str(ULID()),
         audit: SqlAuditLog | None = None,
+        worker: str | None = None,
+        limits: DayLimits = NO_LIMITS,
     ) -> None:
         self._database = database
         self._audit = audit
+        self._names = audit.names if audit else Pseudonyms()
+        self.meter = Meter(limits, self._names)
+        self._worker = worker
         self._clock = clock
         self._new_id = new_id
 
@@ -131,7 +141,7 @@ class SqlConversationStore:
             await _check_owner(connection, caller, conversation)
             fresh = await store_feedback(connection, caller, conversation, given, self._clock())
             if fresh and self._audit is not None:
-                draft = feedback_draft(caller.tenant, pseudonym(caller), conversation, given, self._clock())
+                draft = feedback_draft(caller.tenant, self._names.of(caller), conversation, given, self._clock())
                 await self._audit.append(connection, draft)
 
     async def begin_turn(
@@ -145,12 +155,13 @@ class SqlConversationStore:
         mode: str,
         limit: int = 2,
         collections: frozenset[str] | None = None,
+        attachments: Sequence[str] = (),
     ) -> BegunTurn:
         """Store the question and the turn.accepted event in one short transaction.
 
-        Raises IdempotencyMismatch when the client id exists with another text or mode, Busy when the caller has `limit`
-        turns without an end (over all conversations and workers), NotFound when the conversation is not the caller's,
-        BadInput for text that cannot be stored.
+        History and notes hold nothing of turns whose sources the caller may no longer read. Raises IdempotencyMismatch when the client id exists with another text or mode, Busy when the caller has `limit`
+        turns without an end (over all conversations and workers) and when an allowance of the day is used up, NotFound when the
+        conversation is not the caller's, BadInput for text that cannot be stored.
         """
         for part in (turn, client_id, text, mode):
             storable(part)
@@ -161,13 +172,17 @@ class SqlConversationStore:
                 if (earlier.question, earlier.mode_asked) != (text, mode):
                     raise IdempotencyMismatch("the client id was used for another question", turn=earlier.id)
                 return BegunTurn(earlier.id, duplicate=True)
+            now = self._clock()
             await check_limit(connection, caller, limit)
-            history = await past_turns(connection, conversation)
-            notes = await read_notes(connection, conversation)
+            await self.meter.check_allowance(connection, caller, now)
+            await self.meter.count_turn(connection, caller, now)
+            withheld = await withheld_turns(connection, caller, conversation)
+            history = await past_turns(connection, conversation, withheld)
+            notes = None if withheld else await read_notes(connection, conversation)
             numbers = await _numbers(connection, conversation)
-            accepted = TurnAccepted(turn, client_id, text, pseudonym(caller))
+            accepted = TurnAccepted(turn, client_id, text, self._names.of(caller), tuple(map(storable, attachments)))
             rights = {"groups": sorted(caller.groups), "scope": None if collections is None else sorted(collections)}
-            event = await accept(connection, owned, accepted, mode, rights, self._new_id(), self._clock())
+            event = await accept(connection, owned, accepted, mode, rights, self._new_id(), now, self._worker)
         return BegunTurn(turn, duplicate=False, history=history, notes=notes, numbers=numbers, event=event)
 
     async def remembered(self, conversation: str) -> tuple[tuple[PastTurn, ...], Notes | None]:
@@ -213,23 +228,29 @@ class SqlConversationStore:
         """Store the assistant message, its citations, usage and status, and its audit record, in one transaction.
 
         Doing it twice changes nothing and gives the same receipt; None where no audit log is kept.
-        Raises NotFound for an unknown turn, BadInput for a turn that still runs and for text that cannot be stored.
+        Raises NotFound for an unknown turn, BadInput for a turn that still runs and for text that cannot be stored, TurnTaken
+        for one that another worker has taken over.
         """
         if message.status == "running":
             raise BadInput("a turn that still runs cannot be finished", reason="running")
         values = message_values(message) | {"ended_at": self._clock()}
+        if message.plan is None:  # a crash came after it was stored and before it was told
+            values |= dict.fromkeys(PLAN_COLUMNS)
         change = update(turns).where(turns.c.id == turn, turns.c.conversation == conversation)
         async with self._database.read() as connection:
             hidden = await hidden_documents(connection, turn) if self._audit else 0
         async with self._database.write() as connection:
+            await _hold(connection, conversation)
+            await self._check_mine(connection, turn)
             if (await connection.execute(change.where(turns.c.ended_at.is_(None)).values(**values))).rowcount == 0:
                 await _check_exists(connection, conversation, turn)
                 return await read_receipt(connection, turn)
             await _save_answer(connection, conversation, turn, message, self._new_id(), values["ended_at"])
+            await self.meter.count_answer(connection, conversation, message.usage, values["ended_at"])
             if self._audit is None:
                 return None
             record = await self._audit.append(
-                connection, await answer_draft(connection, turn, message, hidden, self._clock())
+                connection, await answer_draft(connection, turn, message, hidden, self._clock(), self._names)
             )
             return await keep_receipt(connection, turn, record)
 
@@ -239,8 +260,7 @@ class SqlConversationStore:
         Turns of one conversation that end at the same time take their numbers one after the other.
         """
         async with self._database.write() as connection:
-            lock = select(conversations.c.id).where(conversations.c.id == conversation).with_for_update()
-            await connection.execute(lock)
+            await _hold(connection, conversation)
             known = select(citation_numbers).where(citation_numbers.c.conversation == conversation)
             numbers = {row.evidence_id: row.n for row in await connection.execute(known)}
             fresh = [id_ for id_ in dict.fromkeys(evidence) if id_ not in numbers]
@@ -266,6 +286,19 @@ class SqlConversationStore:
         async with self._database.read() as connection:
             return await read_conflicts(connection, turn)
 
+    async def error_of(self, turn: str) -> str | None:
+        """The error that a turn was stored with; None while its answer is not stored, too."""
+        query = select(turns.c.error).where(turns.c.id == turn, turns.c.ended_at.is_not(None))
+        async with self._database.read() as connection:
+            error: str | None = await connection.scalar(query)
+        return error
+
+    async def _check_mine(self, connection: AsyncConnection, turn: str) -> None:
+        """Raise TurnTaken when the turn has no end yet and belongs to another worker."""
+        taken = select(turns.c.id).where(turns.c.id == turn, turns.c.ended_at.is_(None), turns.c.worker != self._worker)
+        if self._worker is not None and await connection.scalar(taken):
+            raise TurnTaken("another worker has the turn", turn=turn)
+
     async def cited_passage(self, caller: Caller, conversation: str, turn: str, n: int) -> tuple[Passage, str]:
         """The passage behind citation n, and whether its source is unchanged, changed or deleted.
 
@@ -275,6 +308,11 @@ class SqlConversationStore:
             await _check_owner(connection, caller, conversation)
             await _check_exists(connection, conversation, turn)
             return await read_past_passage(connection, caller, turn, n)
+
+
+async def _hold(connection: AsyncConnection, conversation: str) -> None:
+    """Let nobody else write to the conversation until this transaction ends; SQLite has one writer anyway."""
+    await connection.execute(select(conversations.c.id).where(conversations.c.id == conversation).with_for_update())
 
 
 async def _check_owner(connection: AsyncConnection, caller: Caller, conversation: str, *, lock: bool = False) -> AnyRow:

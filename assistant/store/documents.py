@@ -19,11 +19,12 @@ from assistant.core.messages import Image
 from assistant.core.text import clean_for_display
 from assistant.errors import BadInput, NotFound
 from assistant.interfaces import ChunkDraft, DocumentDraft, StoredChunk, Vectors
+from assistant.store.answer_cache import forget_document
 from assistant.store.engine import Database
 from assistant.store.images import check_images, image_rows, read_images, same_images
+from assistant.store.library_settings import read_settings, with_settings, write_access
 from assistant.store.tables import (
     chunks,
-    document_access,
     document_versions,
     documents,
     images,
@@ -60,41 +61,22 @@ class SqlDocumentStore:
     async def put(self, tenant: str, collection: str, draft: DocumentDraft, *, fingerprint: str) -> int:
         """Store the draft as the current version and return its number; older versions stay, their chunks leave.
 
-        Same text and images and other metadata: the metadata is updated and the number stays. One transaction. Raises
-        BadInput for text that cannot be stored, spans outside the text and an empty set of access groups.
+        Same text and images and other metadata: the metadata is updated and the number stays. What people set about the
+        document wins over the draft. One transaction. Raises BadInput for text that cannot be stored, spans outside the text and
+        an empty set of access groups.
         """
-        _check(draft, tenant, collection, fingerprint)
+        check_draft(draft, tenant, collection, fingerprint)
         pictures = await asyncio.to_thread(image_rows, draft.images)
-        now = self._clock()
-        id_ = document_id(tenant, collection, draft.uri)
         async with self._database.write() as connection:
-            await insert_or_ignore(connection, documents, [_new_row(id_, tenant, collection, draft, now)])
-            number = await _put_version(connection, id_, draft, pictures, now)
-            await connection.execute(delete(document_access).where(document_access.c.document == id_))
-            groups = [{"document": id_, "group_name": group} for group in sorted(draft.access)]
-            await connection.execute(insert(document_access), groups)
-            await _put_chunks(connection, id_, number, draft)
-            values = _metadata(draft) | {"current_version": number, "fingerprint": fingerprint, "updated_at": now}
-            await connection.execute(update(documents).where(documents.c.id == id_).values(**values, deleted_at=None))
-        return number
+            return await write_document(connection, tenant, collection, draft, pictures, fingerprint, self._clock())
 
     async def delete(self, tenant: str, collection: str, uri: str) -> bool:
         """Mark a document deleted and take its chunks out of the index; its versions stay for old answers.
 
         False when there is no such live document.
         """
-        id_ = document_id(tenant, collection, uri)
-        change = (
-            update(documents)
-            .where(documents.c.id == id_, documents.c.deleted_at.is_(None))
-            .values(deleted_at=self._clock(), chunk_count=0, term_count=0)
-        )
         async with self._database.write() as connection:
-            if (await connection.execute(change)).rowcount == 0:
-                return False
-            await connection.execute(delete(chunks).where(chunks.c.document == id_))
-            await _count_change(connection, "removed")
-        return True
+            return await mark_deleted(connection, document_id(tenant, collection, uri), self._clock())
 
     async def version_text(self, document: str, number: int) -> str:
         """The stored text of a version; NotFound when there is none."""
@@ -148,7 +130,48 @@ def embedding_text(title: str, section: str, exact: str) -> str:
     return "\n".join(part for part in (title, section, clean_for_display(exact)) if part)
 
 
-def _check(draft: DocumentDraft, tenant: str, collection: str, fingerprint: str) -> None:
+async def write_document(
+    connection: AsyncConnection,
+    tenant: str,
+    collection: str,
+    draft: DocumentDraft,
+    pictures: Sequence[dict[str, Any]],
+    fingerprint: str,
+    now: datetime,
+) -> int:
+    """Write a checked draft as the current version, inside the caller's transaction for writing; the number of the version.
+
+    `pictures` are the `image_rows` of the draft.
+    """
+    id_ = document_id(tenant, collection, draft.uri)
+    await insert_or_ignore(connection, documents, [_new_row(id_, tenant, collection, draft, now)])
+    number = await _put_version(connection, id_, draft, pictures, now)
+    draft = with_settings(draft, await read_settings(connection, id_))
+    await write_access(connection, id_, draft.access)
+    await _put_chunks(connection, id_, number, draft)
+    values = _metadata(draft) | {"current_version": number, "fingerprint": fingerprint, "updated_at": now}
+    await connection.execute(update(documents).where(documents.c.id == id_).values(**values, deleted_at=None))
+    await forget_document(connection, id_)
+    return number
+
+
+async def mark_deleted(connection: AsyncConnection, id_: str, now: datetime) -> bool:
+    """Delete a document inside the caller's transaction for writing; False when there is no such live document."""
+    change = (
+        update(documents)
+        .where(documents.c.id == id_, documents.c.deleted_at.is_(None))
+        .values(deleted_at=now, chunk_count=0, term_count=0)
+    )
+    if (await connection.execute(change)).rowcount == 0:
+        return False
+    await forget_document(connection, id_)
+    await connection.execute(delete(chunks).where(chunks.c.document == id_))
+    await count_change(connection, "removed")
+    return True
+
+
+def check_draft(draft: DocumentDraft, tenant: str, collection: str, fingerprint: str) -> None:
+    """Raises BadInput for text that cannot be stored, spans outside the text and an empty set of access groups."""
     given = (tenant, collection, fingerprint, draft.uri, draft.title, draft.text, draft.sha256, draft.media_type)
     for part in (*given, draft.language, draft.family or "", draft.owner or "", *draft.access):
         storable(part)
@@ -220,7 +243,7 @@ async def _put_chunks(connection: AsyncConnection, id_: str, number: int, draft:
     gone = [chunk for ids in old.values() for chunk in ids]
     if gone:
         await connection.execute(delete(chunks).where(chunks.c.id.in_(gone)))
-        await _count_change(connection, "removed")
+        await count_change(connection, "removed")
     if new:
         await connection.execute(insert(chunks), new)
 
@@ -251,12 +274,12 @@ async def _put_vectors(connection: AsyncConnection, embedder: str, given: dict[i
     one = await connection.scalar(select(vectors.c.vector).where(vectors.c.embedder == embedder).limit(1))
     if one is not None and len(one) != len(given[alive[0]]):
         raise BadInput("the vectors of one embedder have one length", reason="dimension")
-    change = await _count_change(connection, "added")
+    change = await count_change(connection, "added")
     rows = [{"embedder": embedder, "chunk": id_, "change": change, "vector": given[id_]} for id_ in alive]
     await upsert(connection, vectors, rows)
 
 
-async def _count_change(connection: AsyncConnection, column: str) -> int:
+async def count_change(connection: AsyncConnection, column: str) -> int:
     """Tell the vector caches of all processes; PostgreSQL searches in place and has none."""
     if connection.dialect.name == "postgresql":
         return 0

@@ -3,21 +3,37 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from time import monotonic
 from typing import Any, Final
+from uuid import uuid4
 
 import orjson
+import structlog
 from sqlalchemy import Connection, event
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
 from assistant.errors import BadSetting
+from assistant.store.unreachable import is_unreachable
+
+log = structlog.get_logger(__name__)
 
 BUSY_TIMEOUT_MS: Final = 15_000
 """How long a SQLite writer waits for another process, in milliseconds."""
+
+CONNECT_PATIENCE_S: Final = 10.0
+"""For how long a PostgreSQL server that cannot be reached is waited for, in seconds."""
+
+REPLICA_CONNECT_S: Final = 2.0
+"""Longest wait for a connection to the replica, in seconds; a search does not wait longer for what it can do without."""
+
+REPLICA_REST_S: Final = 10.0
+"""For how long a replica that could not be reached is left alone, in seconds."""
 
 _DRIVERS: Final = {
     "sqlite": "sqlite+aiosqlite",
@@ -41,24 +57,42 @@ _PRAGMAS: Final = (
 )
 
 
-def parse_url(url: str) -> URL:
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How a PostgreSQL database is reached beside its URL; SQLite, which is a file, has nothing of this.
+
+    `replica_url` is a copy that may be behind, for searches and for reading the audit log. `direct_url` goes past a pooler
+    of transactions (pgbouncer), where `url` goes through one: LISTEN and the making of indexes need one session.
+    `prepared=False` keeps no prepared statement beyond its transaction, for poolers that do not carry them over.
+    """
+
+    pool_size: int = 8
+    replica_url: str = ""
+    direct_url: str = ""
+    prepared: bool = True
+
+
+def parse_url(url: str, setting: str = "database.url") -> URL:
     """The URL with the async driver filled in; BadSetting when it names no database this program can use."""
     try:
         parsed = make_url(url)
     except ArgumentError as error:
-        raise BadSetting("the database URL cannot be parsed", setting="database.url") from error
+        raise BadSetting("the database URL cannot be parsed", setting=setting) from error
     driver = _DRIVERS.get(parsed.drivername)
     if driver is None:
-        raise BadSetting("use a sqlite:/// or postgresql:// URL", setting="database.url", driver=parsed.drivername)
+        raise BadSetting("use a sqlite:/// or postgresql:// URL", setting=setting, driver=parsed.drivername)
     if driver.startswith("sqlite") and parsed.database in (None, "", ":memory:"):
-        raise BadSetting("SQLite needs a file", setting="database.url")
+        raise BadSetting("SQLite needs a file", setting=setting)
     return parsed.set(drivername=driver)
 
 
-def make_engine(url: str, *, pool_size: int = 8, pooled: bool = True) -> AsyncEngine:
+def make_engine(
+    url: str, *, pool_size: int = 8, pooled: bool = True, prepared: bool = True, connect_s: float = 0.0
+) -> AsyncEngine:
     """An engine with this program's settings for the dialect; opens nothing yet.
 
     Raises BadSetting for a URL that cannot be used. `pooled=False` opens a connection per use, for one-off commands.
+    `prepared=False` and `connect_s` (longest wait for a connection, 0: the driver's own) are for PostgreSQL alone.
     """
     parsed = parse_url(url)
     # Parameters hold questions, answers and document text; errors and logs must not.
@@ -70,11 +104,23 @@ def make_engine(url: str, *, pool_size: int = 8, pooled: bool = True) -> AsyncEn
     options |= {"pool_size": pool_size} if pooled else {"poolclass": NullPool}
     if pooled and parsed.drivername.startswith("postgresql"):
         options |= {"pool_pre_ping": True}  # a server may have been restarted; a file has not
+    if parsed.drivername.startswith("postgresql"):
+        options |= {"connect_args": _asyncpg_options(prepared, connect_s)}
     engine = create_async_engine(parsed, **options)
     if engine.dialect.name == "sqlite":
         event.listen(engine.sync_engine, "connect", prepare_sqlite)
         event.listen(engine.sync_engine, "begin", _begin_sqlite)
     return engine
+
+
+def _asyncpg_options(prepared: bool, connect_s: float) -> dict[str, Any]:
+    options: dict[str, Any] = {"timeout": connect_s} if connect_s else {}
+    if not prepared:
+        # The sessions behind a pooler are shared: a name that asyncpg counts up would be taken there already.
+        names: Callable[[], str] = lambda: f"__assistant_{uuid4()}__"  # noqa: E731
+        options |= {"statement_cache_size": 0, "prepared_statement_cache_size": 0}
+        options |= {"prepared_statement_name_func": names}
+    return options
 
 
 def _dump_json(value: object) -> str:
@@ -97,18 +143,76 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 class Database:
-    """An engine with the two ways to use it. Transactions are short; none stays open while a model streams."""
+    """An engine with the ways to use it. Transactions are short; none stays open while a model streams.
 
-    def __init__(self, engine: AsyncEngine) -> None:
+    `replica` is the engine of a copy that may be behind; `direct_url` is where a connection is a session of its own.
+    """
+
+    def __init__(
+        self, engine: AsyncEngine, *, replica: AsyncEngine | None = None, direct_url: URL | None = None
+    ) -> None:
         self.engine = engine
         self.dialect = engine.dialect.name
+        self.direct_url = direct_url or engine.url
+        self._replica = replica
+        self._replica_rests_until = 0.0
         self._writing = asyncio.Lock()
 
     @asynccontextmanager
     async def read(self) -> AsyncIterator[AsyncConnection]:
-        """A connection in a transaction for reading."""
-        async with self.engine.connect() as connection, connection.begin():
+        """A connection in a transaction for reading, which sees all that was committed."""
+        async with self._connected() as connection, connection.begin():
             yield connection
+
+    @asynccontextmanager
+    async def _connected(self) -> AsyncIterator[AsyncConnection]:
+        """A connection; a server that is just being restarted is waited for, as nothing has begun that could be done twice."""
+        connection = await self._connect()
+        try:
+            yield connection
+        finally:
+            await connection.close()
+
+    async def _connect(self) -> AsyncConnection:
+        deadline, pause = monotonic() + CONNECT_PATIENCE_S, 0.05
+        while True:
+            try:
+                return await self.engine.connect().start()
+            except Exception as error:
+                if self.dialect == "sqlite" or not is_unreachable(error) or monotonic() > deadline:
+                    raise
+                log.warning("the database cannot be reached", error=type(error).__name__)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, 1.0)
+
+    @asynccontextmanager
+    async def read_copy(self) -> AsyncIterator[AsyncConnection]:
+        """A connection for reading what may be a little behind: to the replica, where there is one.
+
+        While the replica cannot be reached, to the database itself. Never for what somebody has just written and looks
+        for, nor for the question whether somebody may see something.
+        """
+        connection = await self._connect_to_replica()
+        if connection is None:
+            async with self.read() as own:
+                yield own
+            return
+        try:
+            async with connection.begin():
+                yield connection
+        finally:
+            await connection.close()
+
+    async def _connect_to_replica(self) -> AsyncConnection | None:
+        if self._replica is None or monotonic() < self._replica_rests_until:
+            return None
+        connection = self._replica.connect()
+        try:
+            return await connection.start()
+        except (OSError, DBAPIError) as error:
+            self._replica_rests_until = monotonic() + REPLICA_REST_S
+            log.warning("the replica cannot be reached", error=type(error).__name__, rest_s=REPLICA_REST_S)
+            return None
 
     @asynccontextmanager
     async def write(self) -> AsyncIterator[AsyncConnection]:
@@ -117,7 +221,7 @@ class Database:
         SQLite has one writer at a time: the writers of this process queue here, fairly, instead of polling the file.
         """
         if self.dialect != "sqlite":
-            async with self.engine.begin() as connection:
+            async with self._connected() as connection, connection.begin():
                 yield connection
             return
         async with self.turn_to_write(), self.engine.connect() as connection:
@@ -131,9 +235,30 @@ class Database:
 
     async def close(self) -> None:
         """Close all connections."""
+        if self._replica is not None:
+            await self._replica.dispose()
         await self.engine.dispose()
 
 
-def open_database(url: str, *, pool_size: int = 8) -> Database:
-    """The database at `url`; BadSetting when the URL cannot be used."""
-    return Database(make_engine(url, pool_size=pool_size))
+def open_database(url: str, *, pool_size: int = 8, reach: Reach | None = None) -> Database:
+    """The database at `url`; BadSetting when a URL cannot be used, or names another kind of database than the first.
+
+    With a `reach`, its pool size counts.
+    """
+    reach = reach or Reach(pool_size)
+    engine = make_engine(url, pool_size=reach.pool_size, prepared=reach.prepared)
+    replica = None
+    if reach.replica_url:
+        _check_postgresql(engine, reach.replica_url, "database.replica_url")
+        replica = make_engine(
+            reach.replica_url, pool_size=reach.pool_size, prepared=reach.prepared, connect_s=REPLICA_CONNECT_S
+        )
+    direct = _check_postgresql(engine, reach.direct_url, "database.direct_url") if reach.direct_url else None
+    return Database(engine, replica=replica, direct_url=direct)
+
+
+def _check_postgresql(engine: AsyncEngine, url: str, setting: str) -> URL:
+    parsed = parse_url(url, setting)
+    if engine.dialect.name != "postgresql" or not parsed.drivername.startswith("postgresql"):
+        raise BadSetting("this is for PostgreSQL only", setting=setting)
+    return parsed

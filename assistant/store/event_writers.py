@@ -14,11 +14,12 @@ from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from assistant.core.events import TurnEvent
-from assistant.errors import NotFound
+from assistant.errors import NotFound, Refusal
 from assistant.interfaces import NumberedEvent
 from assistant.store.engine import Database
+from assistant.store.signals import tell
 from assistant.store.sqlite_threads import SqliteThreads
-from assistant.store.tables import conversations, events
+from assistant.store.tables import conversations, events, turns
 
 
 @dataclass(slots=True)
@@ -61,9 +62,17 @@ class EventWriter(Protocol):
         ...
 
 
-def event_writer(database: Database) -> EventWriter:
-    """The writer that fits the database."""
-    return PostgresqlEventWriter(database) if database.dialect == "postgresql" else SqliteEventWriter(database)
+def event_writer(database: Database, worker: str | None = None) -> EventWriter:
+    """The writer that fits the database; a `worker` writes no events of turns that another one has taken over."""
+    if database.dialect == "postgresql":
+        return PostgresqlEventWriter(database, worker)
+    return SqliteEventWriter(database, worker)
+
+
+class TurnTaken(Refusal):
+    """Another worker has taken the turn over, because it took this one for gone."""
+
+    code = "turn_taken"
 
 
 class PostgresqlEventWriter:
@@ -79,8 +88,13 @@ class PostgresqlEventWriter:
         update(conversations).where(conversations.c.id == bindparam("b_id")).values(head_seq=bindparam("b_head"))
     )
 
-    def __init__(self, database: Database) -> None:
+    _TAKEN: Final = select(turns.c.id).where(
+        turns.c.id.in_(bindparam("turns", expanding=True)), turns.c.worker != bindparam("worker")
+    )
+
+    def __init__(self, database: Database, worker: str | None = None) -> None:
         self._database = database
+        self._worker = worker
 
     async def write(self, batch: Sequence[Append], at: datetime) -> None:
         """Number and commit the batch."""
@@ -88,12 +102,21 @@ class PostgresqlEventWriter:
             ids = sorted({call.conversation for call in batch})
             heads = {row.id: row.head_seq for row in await connection.execute(self._HEADS, {"ids": ids})}
             _check_all(ids, heads)
+            await self._check_taken(connection, batch)
             fresh = [call for call in batch if not await self._was_committed(connection, call)]
             rows = _rows(fresh, heads, at)
             if rows:
                 moved = [{"b_id": id_, "b_head": head} for id_, head in heads.items()]
                 await connection.execute(self._MOVE, moved)
                 await connection.execute(insert(events), rows)
+                await tell(connection, self._worker, ids)
+
+    async def _check_taken(self, connection: AsyncConnection, batch: Sequence[Append]) -> None:
+        if self._worker is None:
+            return
+        known = {"turns": sorted({call.turn for call in batch}), "worker": self._worker}
+        if taken := await connection.scalar(self._TAKEN, known):
+            raise TurnTaken("another worker has the turn", turn=taken)
 
     async def _was_committed(self, connection: AsyncConnection, call: Append) -> bool:
         if not call.attempted:
@@ -113,28 +136,35 @@ class SqliteEventWriter:
     commits are what a running turn makes most of (decision 0002).
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, worker: str | None = None) -> None:
         self._database = database
+        self._worker = worker
         self._thread = SqliteThreads(database, 1, "event-writer")
 
     async def write(self, batch: Sequence[Append], at: datetime) -> None:
         """Number and commit the batch."""
         async with self._database.turn_to_write():
-            await self._thread.write(_write_sqlite, batch, at)
+            await self._thread.write(_write_sqlite, batch, at, self._worker)
 
     async def close(self) -> None:
         """Close the connection and end the thread."""
         await self._thread.close()
 
 
-def _write_sqlite(connection: sqlite3.Connection, batch: Sequence[Append], at: datetime) -> None:
+def _write_sqlite(
+    connection: sqlite3.Connection, batch: Sequence[Append], at: datetime, worker: str | None = None
+) -> None:
     heads = _sqlite_heads(connection, sorted({call.conversation for call in batch}))
+    for turn in {call.turn for call in batch} if worker is not None else ():
+        if connection.execute(_TAKEN, (turn, worker)).fetchone():
+            raise TurnTaken("another worker has the turn", turn=turn)
     rows = _rows([call for call in batch if not _is_in_sqlite(connection, call)], heads, at)
     moved = [(head, id_) for id_, head in heads.items()]
     connection.executemany("UPDATE conversations SET head_seq = ? WHERE id = ?", moved)
     connection.executemany(_INSERT, map(_sqlite_row, rows))
 
 
+_TAKEN: Final = "SELECT 1 FROM turns WHERE id = ? AND worker <> ?"
 _INSERT: Final = "INSERT INTO events (conversation, seq, turn, type, at, d) VALUES (?, ?, ?, ?, ?, ?)"
 
 

@@ -10,6 +10,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from time import monotonic
 from typing import Any, Final
 
 from sqlalchemy import Row, insert, select
@@ -22,12 +23,14 @@ from assistant.interfaces import NumberedEvent
 from assistant.store.engine import Database
 from assistant.store.event_writers import Append, event_writer
 from assistant.store.tables import conversations, events
+from assistant.store.unreachable import is_unreachable
 
 logger = logging.getLogger(__name__)
 
 MOST_EVENTS: Final = 1000
 """Events in one transaction; the rest waits for the next one."""
-
+PATIENCE_S: Final = 20.0
+"""For how long events wait for a database that cannot be reached; running turns outlive its restart."""
 
 _HIGHEST: Final = 2**63 - 1  # of a bigint column
 
@@ -41,9 +44,17 @@ class TurnEnded(Refusal):
 class GroupCommitLog:
     """The EventLog of a process. One per process and database; close it before the database."""
 
-    def __init__(self, database: Database, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+    def __init__(
+        self,
+        database: Database,
+        *,
+        worker: str | None = None,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        patience_s: float = PATIENCE_S,
+    ) -> None:
         self._database = database
-        self._store = event_writer(database)
+        self._patience_s = patience_s
+        self._store = event_writer(database, worker)
         self._clock = clock
         self._waiting: deque[Append] = deque()
         self._writer: asyncio.Task[None] | None = None
@@ -53,7 +64,8 @@ class GroupCommitLog:
         """Commit events of one turn in order and return them numbered; returns after the commit.
 
         A cancelled call has either written nothing (it was still waiting) or everything. Raises NotFound for an unknown
-        conversation, BadInput for text that cannot be stored, TurnEnded for a second turn.done.
+        conversation, BadInput for text that cannot be stored, TurnEnded for a second turn.done, TurnTaken for a turn that
+        another worker has taken over.
         """
         if self._closed:
             raise RuntimeError("the event log is closed")
@@ -126,10 +138,11 @@ class GroupCommitLog:
         answer was lost may have gone through, and only the database can tell.
         """
         try:
-            await self._store.write(batch, self._clock())
+            await self._write(batch)
         except Exception as error:
-            if len(batch) == 1 and not batch[0].attempted:
-                _fail(batch[0], error)
+            if is_unreachable(error) or (len(batch) == 1 and not batch[0].attempted):
+                for call in batch:
+                    _fail(call, error)
                 return
             logger.info("a batch of %d appends failed, trying each alone", len(batch), exc_info=error)
             for call in batch:
@@ -137,6 +150,21 @@ class GroupCommitLog:
         else:
             for call in batch:
                 _succeed(call)
+
+    async def _write(self, batch: list[Append]) -> None:
+        """Write the batch, again and again for a while when the database cannot be reached."""
+        deadline, pause = monotonic() + self._patience_s, 0.05
+        while True:
+            try:
+                await self._store.write(batch, self._clock())
+            except Exception as error:
+                if self._closed or not is_unreachable(error) or monotonic() > deadline:
+                    raise
+                logger.warning("the database cannot be reached, %d appends wait", len(batch))
+            else:
+                return
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, 1.0)
 
     async def _commit_alone(self, call: Append) -> None:
         try:

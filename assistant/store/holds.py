@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -94,9 +94,9 @@ async def holds_in_force(connection: AsyncConnection, tenant: str) -> Sequence[H
 
 
 async def held_conversations(
-    connection: AsyncConnection, holds: Collection[Hold], owners: dict[str, str]
+    connection: AsyncConnection, holds: Collection[Hold], owners: Mapping[str, Collection[str]]
 ) -> dict[str, set[str]]:
-    """The ids of the holds on each of these conversations, given as id -> pseudonym of the owner; only those that are held."""
+    """The ids of the holds on each of these conversations, given as id -> pseudonyms of the owner; only those that are held."""
     held: defaultdict[str, set[str]] = defaultdict(set)
     for hold in holds:
         for conversation in await _covered(connection, hold, owners):
@@ -104,9 +104,9 @@ async def held_conversations(
     return dict(held)
 
 
-async def _covered(connection: AsyncConnection, hold: Hold, owners: dict[str, str]) -> list[str]:
+async def _covered(connection: AsyncConnection, hold: Hold, owners: Mapping[str, Collection[str]]) -> list[str]:
     if hold.scope is HoldScope.PERSON:
-        return [id_ for id_, owner in owners.items() if owner == hold.value]
+        return [id_ for id_, names in owners.items() if hold.value in names]
     if hold.scope is HoldScope.SESSION:
         return [hold.value] if hold.value in owners else []
     found: list[str] = []
@@ -131,14 +131,14 @@ def _resting_on(hold: Hold) -> Select[*tuple[Any, ...]]:
     return select(both.c.turn)
 
 
-async def holds_on_records(connection: AsyncConnection, holds: Collection[Hold], subject: str) -> set[str]:
-    """The holds that cover an audit record of this person, whatever is left of the conversations."""
+async def holds_on_records(connection: AsyncConnection, holds: Collection[Hold], subjects: Collection[str]) -> set[str]:
+    """The holds that cover an audit record of the person with these pseudonyms, whatever is left of the conversations."""
     found = set()
     for hold in holds:
-        of_person = (audit_records.c.tenant == hold.tenant) & (audit_records.c.subject == subject)
+        of_person = (audit_records.c.tenant == hold.tenant) & (audit_records.c.subject.in_(subjects))
         query = select(audit_records.c.seq).where(of_person, _covers_record(hold)).limit(1)
         if hold.scope is HoldScope.PERSON:
-            covered = hold.value == subject
+            covered = hold.value in subjects
         else:
             covered = await connection.scalar(query) is not None
         if covered:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import structlog
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
@@ -12,12 +16,35 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
 from sqlalchemy.engine import URL
+from sqlalchemy.exc import DBAPIError
 
 import assistant
 from assistant.store.engine import Database, make_engine, parse_url
 from assistant.store.tables import metadata
 
+log = structlog.get_logger(__name__)
+
 _LOCK: Final = 0x61737374  # "asst": one migration at a time per PostgreSQL database
+_LOCK_NOT_AVAILABLE: Final = "55P03"
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a migration of PostgreSQL may wait, in milliseconds, and how often it is tried.
+
+    `lock_ms` is the wait for a lock on a table: who waits for one has everybody behind it, also those who only read, so it
+    gives up soon, and everything is tried again later. `statement_ms` bounds one statement, during which others wait.
+    `turn_ms` is the wait for another process that migrates.
+    """
+
+    lock_ms: int = 2_000
+    statement_ms: int = 300_000
+    turn_ms: int = 600_000
+    tries: int = 8
+    pause_s: float = 1.0
+
+
+PATIENCE: Final = Patience()
 
 
 def script_location() -> Path:
@@ -27,17 +54,30 @@ def script_location() -> Path:
     return installed if installed.is_dir() else package.parent / "migrations"
 
 
-async def migrate(url: str) -> None:
+async def migrate(
+    url: str, patience: Patience = PATIENCE, *, pause: Callable[[float], Awaitable[None]] = asyncio.sleep
+) -> None:
     """Run all migrations that the database at `url` lacks, in one transaction.
 
     A new SQLite file is made together with its folder. Several processes may call this at once: one migrates, the
-    others wait and find nothing to do.
+    others wait and find nothing to do. Where others hold a table in PostgreSQL, all is rolled back and tried again after
+    pauses that double. Raises the database's error when the last try fails, or a statement takes too long; nothing is
+    changed then. Behind a pooler of transactions, take the direct URL.
     """
     _make_folder(parse_url(url))
     database = Database(make_engine(url, pooled=False))
     try:
-        async with database.write() as connection:
-            await connection.run_sync(_upgrade)
+        for attempt in range(1, patience.tries + 1):
+            try:
+                async with database.write() as connection:
+                    await connection.run_sync(_upgrade, patience)
+                return
+            except DBAPIError as error:
+                if attempt == patience.tries or getattr(error.orig, "sqlstate", None) != _LOCK_NOT_AVAILABLE:
+                    raise
+            wait = patience.pause_s * 2 ** (attempt - 1)
+            log.warning("a table is in use, the migration is tried again", attempt=attempt, pause_s=wait)
+            await pause(wait)
     finally:
         await database.close()
 
@@ -80,16 +120,23 @@ def _config() -> Config:
     return config
 
 
-def _upgrade(connection: Connection) -> None:
+def _upgrade(connection: Connection, patience: Patience) -> None:
     # The lock comes first: Alembic's context is global to the process. SQLite holds its write lock already.
     if connection.dialect.name == "postgresql":
-        connection.execute(text("SET LOCAL lock_timeout = '60s'"))
+        _wait_at_most(connection, "lock_timeout", patience.turn_ms)
+        _wait_at_most(connection, "statement_timeout", 0)
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
-        # A migration never queues behind a long query, with everybody else behind it.
-        connection.execute(text("SET LOCAL lock_timeout = '5s'"))
+        _wait_at_most(connection, "lock_timeout", patience.lock_ms)
+        _wait_at_most(connection, "statement_timeout", patience.statement_ms)
     config = _config()
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
+
+
+def _wait_at_most(connection: Connection, setting: str, milliseconds: int) -> None:
+    connection.execute(
+        text("SELECT set_config(:setting, :value, true)"), {"setting": setting, "value": str(milliseconds)}
+    )
 
 
 def _compare(connection: Connection) -> list[Any]:
@@ -98,4 +145,5 @@ def _compare(connection: Connection) -> list[Any]:
 
 
 def _in_both_databases(_item: Any, name: str | None, kind: str, _reflected: bool, _compare_to: Any) -> bool:
-    return not ((kind == "table" and (name or "").startswith("word_index")) or name == "ix_chunks_terms")
+    own = name == "ix_chunks_terms" or (kind == "index" and (name or "").startswith("ix_vectors_near_"))
+    return not ((kind == "table" and (name or "").startswith("word_index")) or own)

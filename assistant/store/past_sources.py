@@ -15,6 +15,7 @@ from assistant.errors import NotFound
 from assistant.store.engine import Database
 from assistant.store.rows import AnyRow
 from assistant.store.shown import QUOTED
+from assistant.store.starting import owned_by
 from assistant.store.tables import (
     citations,
     conversations,
@@ -87,16 +88,12 @@ def _check_ids(*ids: str) -> None:
 
 
 def _owned(caller: Caller, conversation: str) -> ColumnElement[bool]:
-    return and_(
-        conversations.c.id == conversation,
-        conversations.c.tenant == caller.tenant,
-        conversations.c.user_id == caller.user,
-    )
+    return and_(conversations.c.id == conversation, owned_by(caller))
 
 
 def _readable(caller: Caller) -> ColumnElement[bool]:
     """Whether the document carries one of the caller's groups now."""
-    groups = [group for group in caller.groups if without_unstorable(group) == group]
+    groups = [group for group in caller.holds if without_unstorable(group) == group]
     return exists().where(document_access.c.document == documents.c.id, document_access.c.group_name.in_(groups))
 
 

@@ -10,16 +10,18 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from assistant.codec import encode
 from assistant.core.access import Caller
+from assistant.core.attachments import FILES, without_private
 from assistant.core.audit import AuditDraft, AuditKind, AuditRecord
 from assistant.core.turn import TurnMessage
 from assistant.interfaces import Feedback, Receipt
-from assistant.store.pseudonyms import pseudonym
+from assistant.store.library_files import private_of
+from assistant.store.pseudonyms import Pseudonyms
 from assistant.store.rows import AnyRow
 from assistant.store.tables import conversations, document_access, documents, evidence, turns
 
 
 async def answer_draft(
-    connection: AsyncConnection, turn: str, message: TurnMessage, hidden: int, at: datetime
+    connection: AsyncConnection, turn: str, message: TurnMessage, hidden: int, at: datetime, names: Pseudonyms
 ) -> AuditDraft:
     """What is kept of an answer: who, with which rights, what it was made from and with, what came of it.
 
@@ -29,12 +31,12 @@ async def answer_draft(
         conversations, conversations.c.id == turns.c.conversation
     )
     row = (await connection.execute(query.where(turns.c.id == turn))).one()
-    person = pseudonym(Caller(row.tenant, row.user_id))
+    person = names.of(Caller(row.tenant, row.user_id))
     body = {
         **_made(row, message),
         "rights": {"groups": row.groups, "scope": row.scope, "hidden_documents": hidden},
         "evidence": await _evidence(connection, turn),
-        **_outcome(message),
+        **_outcome(without_private(message, *await private_of(connection, turn))),
     }
     personal = {"question": row.question, "answer": message.text, "standalone": row.standalone or row.question}
     return AuditDraft(row.tenant, AuditKind.TURN, person, at, person, row.conversation, turn, body, personal)
@@ -98,7 +100,7 @@ async def hidden_documents(connection: AsyncConnection, turn: str) -> int:
         return 0
     mine = (document_access.c.document == documents.c.id) & document_access.c.group_name.in_(row.groups or ())
     query = select(func.count()).where(documents.c.tenant == row.tenant, documents.c.deleted_at.is_(None))
-    query = query.where(~exists().where(mine))
+    query = query.where(~exists().where(mine), ~documents.c.collection.startswith(FILES, autoescape=True))
     if row.scope is not None:
         query = query.where(documents.c.collection.in_(row.scope))
     return int(await connection.scalar(query) or 0)

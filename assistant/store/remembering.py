@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection
 from datetime import datetime
 from typing import Final
 
@@ -21,12 +22,14 @@ PAST_TURNS: Final = 20
 """Finished turns that are remembered in full."""
 
 
-async def past_turns(connection: AsyncConnection, conversation: str) -> tuple[PastTurn, ...]:
-    """The last finished turns, oldest first."""
+async def past_turns(
+    connection: AsyncConnection, conversation: str, without: Collection[str] = ()
+) -> tuple[PastTurn, ...]:
+    """The last finished turns, oldest first; those in `without` are left out."""
     query = (
         select(turns.c.id, turns.c.number, turns.c.question, turns.c.standalone, messages.c.text)
         .join(messages, (messages.c.turn == turns.c.id) & (messages.c.role == Role.ASSISTANT.value))
-        .where(turns.c.conversation == conversation, turns.c.ended_at.is_not(None))
+        .where(turns.c.conversation == conversation, turns.c.ended_at.is_not(None), turns.c.id.not_in(without))
         .order_by(turns.c.number.desc())
         .limit(PAST_TURNS)
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Select, and_, delete, exists, or_, select, tuple_, update
@@ -18,10 +18,12 @@ from assistant.store.audit import SqlAuditLog, lock_chain
 from assistant.store.engine import Database
 from assistant.store.erasure import running
 from assistant.store.holds import check_reason, held_conversations, holds_in_force, not_held
-from assistant.store.pseudonyms import pseudonym
+from assistant.store.library_files import remove_files
 from assistant.store.rows import AnyRow
 from assistant.store.scrubbing import remove, scrub, zero_what_goes
 from assistant.store.tables import (
+    answers_of_record,
+    answers_of_record_documents,
     audit_documents,
     audit_records,
     chunks,
@@ -32,8 +34,10 @@ from assistant.store.tables import (
     evidence,
     images,
     person_keys,
+    retention_runs,
     turns,
 )
+from assistant.store.upsert import insert_or_ignore
 
 BATCH: Final = 200
 """Conversations, records or versions that go in one transaction, with one audit record."""
@@ -96,7 +100,7 @@ class _Policy:
 
 
 def _not_needed() -> list[ColumnElement[bool]]:
-    """No conversation was shown the version, none cites it, it is not searched, and no audit record that opens cites it."""
+    """No conversation was shown the version, none cites it, it is not searched, no audit record that opens cites it, no answer of record rests on it."""
     version = document_versions.c
     opens = and_(
         audit_records.c.tenant == audit_documents.c.tenant,
@@ -113,6 +117,12 @@ def _not_needed() -> list[ColumnElement[bool]]:
             for table in (evidence, citations, chunks)
         ),
         ~exists().where(audit_documents.c.tenant == documents.c.tenant, here, opens),
+        ~exists().where(
+            answers_of_record_documents.c.document == version.document,
+            answers_of_record_documents.c.version == version.number,
+            answers_of_record.c.id == answers_of_record_documents.c.answer,
+            answers_of_record.c.revoked_at.is_(None),
+        ),
     ]
 
 
@@ -187,12 +197,14 @@ class SqlRetention:
         self, connection: AsyncConnection, policy: _Policy, rows: Sequence[AnyRow], dry_run: bool
     ) -> RetentionReport:
         await lock_chain(connection, policy.tenant)
-        owners = {row.id: pseudonym(Caller(policy.tenant, row.user_id)) for row in rows}
+        owners = {row.id: self._log.names.all_of(Caller(policy.tenant, row.user_id)) for row in rows}
         open_ = select(turns.c.conversation).where(turns.c.conversation.in_(owners), running())
         busy = set(await connection.scalars(open_))
         held = await held_conversations(connection, await holds_in_force(connection, policy.tenant), owners)
         going = [id_ for id_ in owners if id_ not in busy and id_ not in held]
-        text = await remove(connection, select(conversations.c.id).where(conversations.c.id.in_(going)))
+        within = select(conversations.c.id).where(conversations.c.id.in_(going))
+        await remove_files(connection, within)
+        text = await remove(connection, within)
         found = RetentionReport(policy.tenant, policy.before, dry_run, text, len(held), len(busy - set(held)))
         return replace(found, records=await self._tell(connection, policy, "conversations", going, asdict(text)))
 
@@ -214,6 +226,33 @@ class SqlRetention:
             after = going[-1]
             part = replace(report, text=KeptText(), held=0, running=0, sealed=len(going), records=told)
             report = _add(report, part)
+
+    async def texts(
+        self,
+        tenant: str,
+        before: datetime,
+        *,
+        by: str,
+        reason: str,
+        collection: str | None = None,
+        dry_run: bool = False,
+    ) -> RetentionReport:
+        """Remove the sealed text of audit records from before `before`, as `retention` does with `sealed`; conversations stay."""
+        check_reason(by, reason)
+        policy = _Policy(storable(tenant), before, by, reason, None if collection is None else storable(collection))
+        report = await self._records(policy, RetentionReport(tenant, before, dry_run, KeptText(), 0, 0))
+        if not report.records:
+            return report
+        return replace(report, scrubbed=await scrub(self._database, rebuild=False))
+
+    async def claim(self, name: str, every: timedelta) -> bool:
+        """Whether the schedule of this name is due, which it then is for nobody else: of all processes one gets True."""
+        now, never = self._clock(), datetime(1970, 1, 1, tzinfo=UTC)
+        due = (retention_runs.c.name == name) & (retention_runs.c.begun_at <= now - every)
+        async with self._database.write() as connection:
+            await insert_or_ignore(connection, retention_runs, [{"name": name, "begun_at": never}])
+            begun = update(retention_runs).where(due).values(begun_at=now).returning(retention_runs.c.name)
+            return (await connection.execute(begun)).one_or_none() is not None
 
     async def prune_versions(
         self,

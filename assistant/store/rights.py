@@ -11,6 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from assistant.core.access import Caller
+from assistant.core.attachments import FILES, SHARED
 from assistant.core.text import without_unstorable
 from assistant.store.tables import document_access
 
@@ -36,20 +37,26 @@ def readable(dialect: str) -> str:
     return f"""
         SELECT d.id FROM documents d
         WHERE d.tenant = :tenant AND d.deleted_at IS NULL
-        AND (:every_collection OR {among(dialect, "d.collection", "collections")})
+        AND (
+            :every_collection OR (:shared AND substr(d.collection, 1, {len(FILES)}) <> '{FILES}')
+            OR {among(dialect, "d.collection", "collections")}
+        )
         AND EXISTS (
             SELECT 1 FROM document_access a WHERE a.document = d.id AND {among(dialect, "a.group_name", "groups")}
         )
     """  # noqa: S608 - fixed text, values are parameters
 
 
-def rights(dialect: str, caller: Caller, collections: frozenset[str] | None) -> dict[str, Any]:
-    """The parameters of `readable`."""
+def rights(
+    dialect: str, caller: Caller, collections: frozenset[str] | None, *, everywhere: bool = False
+) -> dict[str, Any]:
+    """The parameters of `readable`: for these collections (None: all but the files of sessions), or for really `everywhere`."""
     return {
         "tenant": caller.tenant,
-        "every_collection": collections is None,
+        "every_collection": everywhere,
+        "shared": collections is None or SHARED in collections,
         "collections": listed(dialect, collections or ()),
-        "groups": listed(dialect, caller.groups),
+        "groups": listed(dialect, caller.holds),
     }
 
 

@@ -190,6 +190,9 @@ def citation_of_row(row: AnyRow) -> Citation:
     return Citation(row.n, row.answer_start, row.answer_end, verdict, row.score, row.evidence_id, source)
 
 
+PLAN_COLUMNS: Final = ("standalone", "mode", "reason", "reason_code", "language", "plan")
+
+
 def plan_values(plan: TurnPlanned) -> dict[str, Any]:
     """The columns of a turn that hold its plan."""
     return {
@@ -214,6 +217,7 @@ def message_values(message: TurnMessage) -> dict[str, Any]:
         "error": message.error,
         "audit_id": message.audit_id,
         "record_hash": message.record_hash,
+        "from_cache": message.from_cache,
     }
     if message.steps:
         values["steps"] = [encode(step) for step in message.steps]
@@ -255,6 +259,8 @@ def message_of_row(row: AnyRow, citations: Iterable[AnyRow]) -> TurnMessage:
         usage=None if row.calls is None else UsageReported(**{name: getattr(row, name) for name in _USAGE}),
         audit_id=row.audit_id,
         record_hash=row.record_hash,
+        attachments=tuple(row.attachments or ()),
+        from_cache=row.from_cache,
     )
 
 

@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from assistant.core.events import TurnFinished
 from assistant.core.keeping import KeptText
+from assistant.store.answer_cache import forget_turns
 from assistant.store.engine import Database
 from assistant.store.tables import (
     citation_numbers,
@@ -34,6 +35,8 @@ _CLEANED: Final = (
     "feedback",
     "audit_records",
     "person_keys",
+    "answers_of_record",
+    "answer_cache",
 )
 
 Ids = Select[*tuple[Any, ...]]
@@ -67,6 +70,7 @@ async def blank(connection: AsyncConnection, within: Ids, tenant: str, users: li
         ),
         turns=await _count(connection, update(turns).where(turns.c.conversation.in_(within)).values(**_BLANK)),
     )
+    await forget_turns(connection, of_turn)
     await connection.execute(update(feedback).where(theirs).values(user_id=owner))
     # The owner last: the ids above are found by it.
     renamed = update(conversations).where(conversations.c.id.in_(within)).values(title="", user_id=owner)

@@ -22,6 +22,7 @@ from assistant.core.audit import canonical
 from assistant.errors import BadInput
 from assistant.store.tables import person_keys
 from assistant.store.upsert import insert_or_ignore
+from assistant.store.wrapping import KeyWrap, opened, wrap_stored
 
 KEY_BITS: Final = 256
 NONCE_BYTES: Final = 12
@@ -53,25 +54,34 @@ def sealed_hash(sealed: bytes) -> str:
     return hashlib.sha256(sealed).hexdigest()
 
 
-async def key_of(connection: AsyncConnection, tenant: str, subject: str) -> bytes | None:
-    """The key of a person; None when there is none, destroyed or not yet made."""
+async def key_of(connection: AsyncConnection, tenant: str, subject: str, wrap: KeyWrap | None = None) -> bytes | None:
+    """The key of a person; None when there is none, destroyed or not yet made.
+
+    Raises BadSetting where it is wrapped with another secret than that of `wrap`.
+    """
     query = select(person_keys.c.key).where(person_keys.c.tenant == tenant, person_keys.c.subject == subject)
     key = await connection.scalar(query)
-    return None if key is None else bytes(key)
+    return None if key is None else opened(wrap, bytes(key), tenant, subject)
 
 
-async def key_for(connection: AsyncConnection, tenant: str, subject: str, at: datetime) -> bytes | None:
-    """The key of a person, made at its first use; None when it was destroyed.
+async def key_for(
+    connection: AsyncConnection, tenant: str, subject: str, at: datetime, wrap: KeyWrap | None = None
+) -> bytes | None:
+    """The key of a person, made at its first use; None when it was destroyed. One from before there was a secret is wrapped now.
 
-    For holders of the lock of the tenant's chain: nobody else makes or destroys a key meanwhile.
+    For holders of the lock of the tenant's chain: nobody else makes or destroys a key meanwhile. Raises as `key_of` does.
     """
     query = select(person_keys.c.key).where(person_keys.c.tenant == tenant, person_keys.c.subject == subject)
     row = (await connection.execute(query)).one_or_none()
     if row is not None:
-        return None if row.key is None else bytes(row.key)
+        if row.key is not None and wrap is not None:
+            await wrap_stored(connection, wrap, tenant, subject)
+        return None if row.key is None else opened(wrap, bytes(row.key), tenant, subject)
     key = AESGCM.generate_key(KEY_BITS)
+    stored = key if wrap is None else wrap.wrap(key, tenant, subject)
     await connection.execute(
-        insert(person_keys), [{"tenant": tenant, "subject": subject, "key": key, "made_at": at, "destroyed_at": None}]
+        insert(person_keys),
+        [{"tenant": tenant, "subject": subject, "key": stored, "made_at": at, "destroyed_at": None}],
     )
     return key
 

@@ -1,95 +1,57 @@
-"""Search in PostgreSQL: BM25 over tsvectors, pgvector for vectors, both exact."""
+"""Search in PostgreSQL: BM25 over tsvectors, pgvector for vectors; exact where little may be read, bounded where much."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from itertools import accumulate, pairwise
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from typing import Final
 
-from pgvector.sqlalchemy import VECTOR
-from sqlalchemy import bindparam, text
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from assistant.core.access import Caller
+from assistant.core.attachments import FILES
 from assistant.core.evidence import Passage, Place
 from assistant.interfaces import Hit, Vectors
 from assistant.store.engine import Database
 from assistant.store.passages import read_chunks_at, read_passages, search_terms
-from assistant.store.rights import readable, rights
+from assistant.store.reading_figures import Figures, ReadingFigures
+from assistant.store.rights import rights
 from assistant.store.vector_cache import wrong_length
+from assistant.store.vector_indexes import VectorIndex, VectorIndexes
+from assistant.store.vector_search import MOST_VISITED, search_exactly, search_near, visited
+from assistant.store.word_search import MOST_CANDIDATES, search_all, search_chosen
 
-_HIGHEST_FREQUENCY: Final = 128
 
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Where a search stops looking at all that the caller may read (measured: docs/decisions/0011).
 
-def _frequency_steps() -> str:
-    """The values between which ts_rank of one lexeme lies when it occurs 1, 2, 3, ... times, as an SQL array.
-
-    ts_rank of a tsvector for a single lexeme with all weights 1 is (1/1^2 + 1/2^2 + ... + 1/n^2) / (pi^2 / 6) for n
-    occurrences (calc_rank_or in PostgreSQL's tsrank.c), so width_bucket over these steps gives n back. Reading n
-    through unnest(tsvector) gives the same numbers five times slower.
+    Up to so many readable chunks a search by `words`, or by `vectors`, is exact; `candidates` is about how many chunks a
+    search by words scores beyond. An index over vectors is made when an embedder has as many as `vectors`.
     """
-    sums = list(accumulate(1 / n**2 for n in range(1, _HIGHEST_FREQUENCY + 1)))
-    steps = [sums[0] / 2, *((low + high) / 2 for low, high in pairwise(sums))]
-    return "CAST(ARRAY[" + ",".join(f"{step / (math.pi**2 / 6):.8f}" for step in steps) + "] AS real[])"
+
+    words: int = 10_000
+    vectors: int = 10_000
+    candidates: int = MOST_CANDIDATES
 
 
-# BM25 (Robertson et al., TREC-3, 1994) with Lucene's idf, k1 = 1.2, b = 0.75. Collection size and document
-# frequencies are those of what the caller may read, so that scores tell nothing about the rest.
-_WORDS: Final = f"""
-    WITH readable AS MATERIALIZED ({readable("postgresql")}),
-    size AS (
-        SELECT CAST(sum(chunk_count) AS double precision) AS chunks,
-            CAST(sum(term_count) AS double precision) / NULLIF(sum(chunk_count), 0) AS mean
-        FROM documents WHERE id IN (SELECT id FROM readable)
-    ),
-    postings AS MATERIALIZED (
-        SELECT c.id, c.length, q.number,
-            width_bucket(ts_rank('{{1,1,1,1}}', c.terms, q.term), {_frequency_steps()}) AS frequency
-        FROM unnest(CAST(CAST(:terms AS text[]) AS tsquery[])) WITH ORDINALITY AS q(term, number)
-        CROSS JOIN LATERAL (
-            SELECT id, length, terms FROM chunks
-            WHERE terms @@ q.term AND document IN (SELECT id FROM readable)
-        ) c
-    ),
-    weights AS (
-        SELECT number, ln(1 + (size.chunks - count(*) + 0.5) / (count(*) + 0.5)) AS weight
-        FROM postings, size GROUP BY number, size.chunks
-    ),
-    scores AS MATERIALIZED (
-        SELECT p.id, sum(
-            w.weight * p.frequency * 2.2 / (p.frequency + 1.2 * (0.25 + 0.75 * p.length / GREATEST(size.mean, 1)))
-        ) AS score
-        FROM postings p JOIN weights w ON w.number = p.number, size
-        GROUP BY p.id
-    )
-    (SELECT id, score FROM scores ORDER BY score DESC, id LIMIT :limit)
-    UNION SELECT id, score FROM scores WHERE id = ANY(CAST(:also AS bigint[]))
-    ORDER BY score DESC, id
-"""  # noqa: S608 - fixed text, values are parameters
-
-_VECTORS: Final = text(f"""
-    WITH readable AS ({readable("postgresql")}),
-    best AS (
-        SELECT v.chunk, -(v.vector <#> :vector) AS score
-        FROM vectors v JOIN chunks c ON c.id = v.chunk
-        WHERE v.embedder = :embedder AND c.document IN (SELECT id FROM readable)
-        ORDER BY v.vector <#> :vector, v.chunk LIMIT :limit
-    )
-    SELECT chunk, score FROM best
-    UNION SELECT v.chunk, -(v.vector <#> :vector)
-        FROM vectors v JOIN chunks c ON c.id = v.chunk
-        WHERE v.embedder = :embedder AND v.chunk = ANY(CAST(:also AS bigint[]))
-        AND c.document IN (SELECT id FROM readable)
-    ORDER BY score DESC, chunk
-""").bindparams(bindparam("vector", type_=VECTOR()))  # noqa: S608 - fixed text, values are parameters
+BOUNDS: Final = Bounds()
 
 
 class PostgresqlPassageIndex:
-    """The PassageIndex in PostgreSQL; keeps nothing in memory."""
+    """The PassageIndex in PostgreSQL; keeps nothing in memory but figures.
 
-    def __init__(self, database: Database) -> None:
+    Searches may read a replica. Passages and chunks by their place never do: what may be read is decided by what is true
+    now. Nor does a search in the files of a session alone: what was just attached is there.
+    """
+
+    def __init__(self, database: Database, bounds: Bounds = BOUNDS) -> None:
         self._database = database
+        self._bounds = bounds
+        self._figures = ReadingFigures(bounds.words)
+        self._indexes = VectorIndexes(database, bounds.vectors)
 
     async def search_words(
         self,
@@ -99,13 +61,20 @@ class PostgresqlPassageIndex:
         limit: int,
         also: Sequence[int] = (),
     ) -> list[Hit]:
-        """BM25 over index terms, best first: the best `limit`, then what is left of `also` and holds a term."""
-        found = [f"'{term}'" for term in search_terms(terms)]
+        """BM25 over index terms, best first: the best `limit`, then what is left of `also` and holds a term.
+
+        Where the caller may read much, chunks with the rarest terms are scored and the frequencies of common terms are
+        estimates from a sample of what the caller may read.
+        """
+        found, values = search_terms(terms), rights("postgresql", caller, collections)
         if not found:
             return []
-        values = {"terms": found, "limit": limit, "also": list(also)} | rights("postgresql", caller, collections)
-        async with self._database.read() as connection:
-            return [Hit(row.id, row.score) for row in await connection.execute(text(_WORDS), values)]
+        bounds = self._bounds
+        async with self._reading(collections) as connection:
+            figures = await self._figures.of(connection, values)
+            if figures.chunks <= bounds.words:
+                return await search_all(connection, found, figures, values, limit, also)
+            return await search_chosen(connection, found, figures, values, limit, also, bounds.candidates)
 
     async def search_vectors(
         self,
@@ -118,17 +87,55 @@ class PostgresqlPassageIndex:
     ) -> list[Hit]:
         """Cosine over the vectors of this embedder, best first: the best `limit`, then what is left of `also`.
 
+        Where the caller may read much and the embedder has an index, through it: the best nearly, with exact scores.
         Raises BadInput for a vector of another length.
         """
-        values = {"embedder": embedder, "vector": vector, "limit": limit, "also": list(also)}
-        values |= rights("postgresql", caller, collections)
+        values = rights("postgresql", caller, collections)
+        asked = (embedder, vector, values, limit, also)
         try:
-            async with self._database.read() as connection:
-                return [Hit(row.chunk, row.score) for row in await connection.execute(_VECTORS, values)]
+            async with self._reading(collections) as connection:
+                if await self._index_pays(
+                    connection, embedder, vector, await self._figures.of(connection, values), limit
+                ):
+                    hits = await search_near(connection, *asked)
+                    if hits is not None:
+                        return hits
+                return await search_exactly(connection, *asked)
         except DBAPIError as error:
             if "different vector dimensions" in str(error.orig):
                 raise wrong_length(len(vector)) from error
             raise
+
+    def _reading(self, collections: frozenset[str] | None) -> AbstractAsyncContextManager[AsyncConnection]:
+        """The replica, but for a search in files alone that somebody may just have attached."""
+        attached = bool(collections) and all(name.startswith(FILES) for name in collections or ())
+        return self._database.read() if attached else self._database.read_copy()
+
+    async def _index_pays(
+        self, connection: AsyncConnection, embedder: str, vector: Vectors, figures: Figures, limit: int
+    ) -> bool:
+        """Whether the index is there and looks at fewer vectors than an exact search."""
+        if figures.chunks <= self._bounds.vectors or limit < 1:
+            return False
+        index = await self._indexes.of(connection, embedder)
+        self._indexes.make_in_background(embedder, index)
+        return index.ready and index.dimension == len(vector) and self._few(index, figures, limit)
+
+    def _few(self, index: VectorIndex, figures: Figures, limit: int) -> bool:
+        share = min(figures.chunks / max(index.vectors, 1), 1.0)
+        return visited(limit, share) <= min(MOST_VISITED, figures.chunks)
+
+    async def prepare(self, embedder: str) -> bool:
+        """Make the index over the vectors of this embedder, where it is missing and pays; whether there is one now.
+
+        For a job or a command that has filled the store; a search that misses the index has it made in the background.
+        False also where another process is making it.
+        """
+        async with self._database.read() as connection:
+            index = await self._indexes.of(connection, embedder)
+        if index.ready or not self._indexes.wanted(index):
+            return index.ready
+        return await self._indexes.make(embedder, index.dimension)
 
     async def passages(self, chunks: Sequence[int], caller: Caller) -> dict[int, Passage]:
         """The passages of these chunks that the caller may read (checked again here), with score 0."""
@@ -141,4 +148,5 @@ class PostgresqlPassageIndex:
         return await read_chunks_at(self._database, places, caller, collections, limit)
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Stop the making of an index."""
+        await self._indexes.close()

@@ -15,6 +15,7 @@ from assistant.errors import Busy
 from assistant.interfaces import NumberedEvent
 from assistant.store.events import append_one
 from assistant.store.rows import AnyRow
+from assistant.store.signals import tell
 from assistant.store.tables import conversations, messages, turns
 
 LONGEST_TITLE: Final = 80
@@ -25,7 +26,7 @@ RETRY_MS: Final = 2000
 
 
 async def check_limit(connection: AsyncConnection, caller: Caller, limit: int) -> None:
-    """Raise Busy when the caller has `limit` turns without an end, over all conversations and workers."""
+    """Raise Busy when the caller has `limit` turns without an end, over all conversations, deleted ones too, and workers."""
     if connection.dialect.name == "postgresql":  # SQLite writes one transaction at a time anyway
         key = func.hashtextextended(f"{caller.tenant}\n{caller.user}", 0)
         await connection.execute(select(func.pg_advisory_xact_lock(key)))
@@ -33,7 +34,7 @@ async def check_limit(connection: AsyncConnection, caller: Caller, limit: int) -
         select(func.count())
         .select_from(turns)
         .join(conversations, conversations.c.id == turns.c.conversation)
-        .where(owned_by(caller), turns.c.ended_at.is_(None))
+        .where(_begun_by(caller), turns.c.ended_at.is_(None))
     )
     if int(await connection.scalar(query) or 0) >= limit:
         raise Busy("too many running turns", limit=limit, retry_after_ms=RETRY_MS)
@@ -55,17 +56,20 @@ async def accept(
     rights: dict[str, Any],
     message: str,
     now: datetime,
+    worker: str | None = None,
 ) -> NumberedEvent:
     """Write turn, question and event, and move the counters of the conversation, whose row is locked."""
     turn, conversation, seq = accepted.turn, owned.id, owned.head_seq + 1
     started = {"conversation": conversation, "client_id": accepted.client_id, "question": accepted.text}
     started |= {"number": owned.turn_count + 1, "mode_asked": mode, "status": "running", "stage": "accepted"}
+    started |= {"attachments": list(accepted.attachments) or None, "worker": worker}
     await connection.execute(insert(turns), [{"id": turn, "started_at": now, **started, **rights}])
     asked = {"id": message, "conversation": conversation, "turn": turn, "role": Role.USER.value}
     await connection.execute(insert(messages), [asked | {"text": accepted.text, "sha256": None, "at": now}])
     moved = {"head_seq": seq, "turn_count": owned.turn_count + 1, "updated_at": now}
     moved |= {"title": owned.title or title_of(accepted.text)}
     await connection.execute(update(conversations).where(conversations.c.id == conversation).values(**moved))
+    await tell(connection, worker, [conversation])
     return await append_one(connection, conversation, turn, accepted, seq=seq, at=now)
 
 
@@ -76,5 +80,9 @@ def title_of(question: str) -> str:
 
 
 def owned_by(caller: Caller) -> ColumnElement[bool]:
-    """Whether a conversation is the caller's."""
+    """Whether a conversation is the caller's; one that they deleted is not."""
+    return _begun_by(caller) & conversations.c.deleted_at.is_(None)
+
+
+def _begun_by(caller: Caller) -> ColumnElement[bool]:
     return (conversations.c.tenant == caller.tenant) & (conversations.c.user_id == caller.user)

@@ -21,14 +21,26 @@ from sqlalchemy import (
     text,
 )
 
+from assistant.store.answer_cache_tables import answer_cache as answer_cache
+from assistant.store.answer_cache_tables import answer_cache_documents as answer_cache_documents
 from assistant.store.audit_tables import audit_chains as audit_chains
 from assistant.store.audit_tables import audit_checkpoints as audit_checkpoints
 from assistant.store.audit_tables import audit_documents as audit_documents
 from assistant.store.audit_tables import audit_records as audit_records
 from assistant.store.audit_tables import legal_holds as legal_holds
 from assistant.store.audit_tables import person_keys as person_keys
+from assistant.store.identity_tables import people as people
+from assistant.store.identity_tables import service_keys as service_keys
+from assistant.store.identity_tables import spent_tokens as spent_tokens
+from assistant.store.library_tables import document_settings as document_settings
+from assistant.store.library_tables import originals as originals
 from assistant.store.metadata import metadata as metadata
+from assistant.store.policy_tables import answers_of_record as answers_of_record
+from assistant.store.policy_tables import answers_of_record_documents as answers_of_record_documents
+from assistant.store.policy_tables import audit_secrets as audit_secrets
+from assistant.store.policy_tables import retention_runs as retention_runs
 from assistant.store.types import BigId, Instant, Json, Terms, Vector
+from assistant.store.usage_tables import usage_days as usage_days
 
 conversations: Final = Table(
     "conversations",
@@ -42,6 +54,8 @@ conversations: Final = Table(
     Column("turn_count", Integer, nullable=False),
     Column("created_at", Instant, nullable=False),
     Column("updated_at", Instant, nullable=False),
+    # When its owner deleted it: gone for them, kept for the audit until a policy removes it.
+    Column("deleted_at", Instant),
     Index(None, "tenant", "user_id", "updated_at"),
 )
 
@@ -64,6 +78,10 @@ turns: Final = Table(
     Column("parameters", Json),
     Column("groups", Json),
     Column("scope", Json),
+    Column("attachments", Json),
+    Column("from_cache", Text),
+    Column("worker", Text),
+    Column("cancel_asked_at", Instant),
     Column("status", Text, nullable=False),
     Column("stage", Text, nullable=False),
     Column("finish", Text),
@@ -94,6 +112,19 @@ turns: Final = Table(
         sqlite_where=text("ended_at IS NULL"),
         postgresql_where=text("ended_at IS NULL"),
     ),
+    Index("ix_turns_worker", "worker"),
+)
+
+# Which processes run turns. A turn whose worker is not seen any more is ended by another one.
+workers: Final = Table(
+    "workers",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("host", Text, nullable=False),
+    Column("process", Integer, nullable=False),
+    Column("process_started", Text, nullable=False),
+    Column("started_at", Instant, nullable=False),
+    Column("seen_at", Instant, nullable=False),
 )
 
 messages: Final = Table(
@@ -256,6 +287,7 @@ feedback: Final = Table(
     Index(None, "turn", "at"),
 )
 
+_LISTED: Final = text("deleted_at IS NULL AND substr(collection, 1, 6) <> 'files:'")
 documents: Final = Table(
     "documents",
     metadata,
@@ -279,6 +311,8 @@ documents: Final = Table(
     Column("updated_at", Instant, nullable=False),
     Column("deleted_at", Instant),
     UniqueConstraint("tenant", "collection", "uri"),
+    # The order of a list of documents; files of sessions are in no list but their session's.
+    Index("ix_documents_listed", "tenant", "collection", "uri", sqlite_where=_LISTED, postgresql_where=_LISTED),
 )
 
 document_access: Final = Table(
@@ -286,6 +320,7 @@ document_access: Final = Table(
     metadata,
     Column("document", Text, ForeignKey("documents.id", ondelete="CASCADE"), primary_key=True),
     Column("group_name", Text, primary_key=True),
+    Index(None, "group_name", "document"),
 )
 
 document_versions: Final = Table(

@@ -7,18 +7,19 @@ from collections.abc import AsyncGenerator
 from datetime import UTC, datetime
 from pathlib import Path as FilePath
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, BinaryIO, Final
+from typing import Annotated, Any, BinaryIO, Final, Protocol
 from urllib.parse import unquote
 
 from fastapi import APIRouter, Depends, Header, Path, Query, Request
 from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, ConfigDict, Field
 
 from assistant.core.access import Caller
 from assistant.core.audit import AuditKind
 from assistant.core.audit_filter import AuditFilter
 from assistant.core.citations import Verdict
 from assistant.errors import BadInput, NotFound
-from assistant.transport.auth import AUDITOR, EXPORTER
+from assistant.transport.auth import ADMIN, AUDITOR, EXPORTER
 from assistant.transport.doors import Auditing
 from assistant.transport.http import Who
 
@@ -28,8 +29,32 @@ _PIECE: Final = 64 * 1024
 _HIGHEST: Final = 2**53
 
 
-def _audit(request: Request) -> Auditing:
-    audit: Auditing = request.app.state.doors.audit
+class Figuring(Auditing, Protocol):
+    """Auditing that counts, too."""
+
+    async def figures(self, who: Caller, filters: AuditFilter) -> dict[str, Any]:
+        """What the answers that fit came to day by day. Raises BadInput for too long a time."""
+        ...
+
+    async def would_go(self, who: Caller, reason: str) -> list[dict[str, Any]]:
+        """What each retention policy would take now. Raises BadInput without a reason."""
+        ...
+
+    async def adopt(self, who: Caller, correction: str, reason: str) -> dict[str, Any]:
+        """Make a correction the answer of record to its question. Raises NotFound, and BadInput where that cannot be."""
+        ...
+
+    async def revoke(self, who: Caller, id_: str, reason: str) -> dict[str, Any]:
+        """Give an answer of record no more. Raises NotFound, and BadInput without a reason."""
+        ...
+
+    async def adopted(self, who: Caller) -> list[dict[str, Any]]:
+        """The answers of record in force, the latest first."""
+        ...
+
+
+def _audit(request: Request) -> Figuring:
+    audit: Figuring = request.app.state.doors.audit
     return audit
 
 
@@ -39,6 +64,11 @@ def _auditor(who: Who) -> Caller:
 
 def _exporter(who: Who) -> Caller:
     return _with_role(who, EXPORTER)
+
+
+def _adopter(who: Who) -> Caller:
+    """Who decides what is answered to others is an auditor, who sees what was said, and an administrator."""
+    return _with_role(_with_role(who, AUDITOR), ADMIN)
 
 
 def _with_role(who: Caller, role: str) -> Caller:
@@ -103,9 +133,10 @@ def _utc(at: datetime | None) -> datetime | None:
 
 
 # The roles come first in each list of parameters: who has none learns nothing of what a request should look like.
-Audit = Annotated[Auditing, Depends(_audit)]
+Audit = Annotated[Figuring, Depends(_audit)]
 Auditor = Annotated[Caller, Depends(_auditor)]
 Exporter = Annotated[Caller, Depends(_exporter)]
+Adopter = Annotated[Caller, Depends(_adopter)]
 Filters = Annotated[AuditFilter, Depends(_filters)]
 Reason = Annotated[str, Depends(_reason)]
 
@@ -131,10 +162,50 @@ async def record(
     return await audit.open(who, record, reason)
 
 
+@router.get("/figures")
+async def figures(who: Auditor, audit: Audit, filters: Filters) -> dict[str, Any]:
+    """What the answers that fit came to, day by day (UTC); at most 400 days, the last 30 where no time is given."""
+    return await audit.figures(who, filters)
+
+
 @router.get("/verify")
 async def verify(who: Auditor, audit: Audit) -> dict[str, Any]:
     """Whether the log is what was written; else `seq` is the first record that does not fit and `reason` why."""
     return await audit.verified(who)
+
+
+@router.get("/retention")
+async def retention(who: Auditor, audit: Audit, reason: Reason) -> dict[str, Any]:
+    """What the retention policies would take now; nothing goes. X-Audit-Reason says why; the look is itself on the record."""
+    return {"policies": await audit.would_go(who, reason)}
+
+
+class Adoption(BaseModel):
+    """A correction that is to be the answer to its question: the id of its audit record."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    correction: str = Field(min_length=1, max_length=64)
+
+
+@router.get("/answers")
+async def answers(who: Auditor, audit: Audit) -> dict[str, Any]:
+    """The answers of record in force, the latest first."""
+    return {"answers": await audit.adopted(who)}
+
+
+@router.post("/answers", status_code=201)
+async def adopt(who: Adopter, audit: Audit, reason: Reason, wanted: Adoption) -> dict[str, Any]:
+    """Make a correction the answer of record to its question, for all who may read its sources. X-Audit-Reason says why."""
+    return await audit.adopt(who, wanted.correction, reason)
+
+
+@router.delete("/answers/{answer}")
+async def revoke(
+    who: Adopter, audit: Audit, reason: Reason, answer: Annotated[str, Path(min_length=1, max_length=64)]
+) -> dict[str, Any]:
+    """Give an answer of record no more. X-Audit-Reason says why."""
+    return await audit.revoke(who, answer, reason)
 
 
 @router.get("/export")

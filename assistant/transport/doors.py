@@ -13,9 +13,22 @@ from assistant.conversation.running import LiveTurns
 from assistant.core.access import Caller
 from assistant.core.audit_filter import AuditFilter
 from assistant.errors import Busy
-from assistant.interfaces import ConversationStore, EventLog, ImageSource, PastSources
+from assistant.interfaces import (
+    ConversationStore,
+    DocumentDesk,
+    EventLog,
+    ImageSource,
+    Library,
+    PastSources,
+    PeopleDesk,
+    Rights,
+    SessionFiles,
+)
+from assistant.interfaces.sessions import Sessions, UsageReport
 from assistant.synthesis.structured import check_schema
 from assistant.transport.auth import Authenticator
+from assistant.transport.auth.sign_in import SignIn
+from assistant.transport.presence import Presence
 from assistant.transport.protocol import Limits
 
 
@@ -70,7 +83,16 @@ class Doors:
     images: ImageSource
     sources: PastSources
     audit: Auditing
+    library: Library
+    files: SessionFiles
+    desk: DocumentDesk
+    people: PeopleDesk
+    upload_bytes: int
+    sessions: Sessions
+    usage: UsageReport
     live: LiveTurns
+    rights: Rights
+    presence: Presence
     limiter: StartLimiter
     limits: Limits
     heartbeat_s: float
@@ -78,6 +100,7 @@ class Doors:
     now: Callable[[], datetime]
     new_id: Callable[[], str]
     page: Mapping[str, Any]
+    sign_in: SignIn | None = None
 
 
 def read_schema(schema: Mapping[str, Any] | None) -> Mapping[str, Any] | None:

@@ -12,6 +12,8 @@ HTTP_STATUS: Final[dict[str, int]] = {
     "bad_document": 422,
     "question_too_long": 413,
     "not_authenticated": 401,
+    "token_expired": 401,
+    "other_user": 403,
     "not_found": 404,
     "idempotency_mismatch": 409,
     "busy": 429,

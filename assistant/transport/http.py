@@ -14,13 +14,13 @@ from assistant.codec import adapter, encode
 from assistant.core.access import Caller
 from assistant.core.calls import ModelCall
 from assistant.core.citations import Citation
-from assistant.core.turn import TurnMessage, fold
-from assistant.errors import AssistantError, BadInput, NotFound
-from assistant.interfaces import NumberedEvent
-from assistant.synthesis.registry import read_mode
-from assistant.transport.doors import Doors, read_schema
+from assistant.core.turn import TurnMessage, fold, without_sources
+from assistant.errors import AssistantError, BadInput, NotAuthenticated, NotFound
+from assistant.interfaces import Identity, NumberedEvent
+from assistant.transport.asking import read_question
+from assistant.transport.doors import Doors
 from assistant.transport.errors import http_status
-from assistant.transport.protocol import MAX_QUESTION_CHARS, Scope
+from assistant.transport.protocol import MAX_QUESTION_CHARS, Identifier, Scope, event_fields
 from assistant.transport.websocket import serve_socket
 
 log = structlog.get_logger(__name__)
@@ -28,7 +28,22 @@ log = structlog.get_logger(__name__)
 SessionId = Annotated[str, Path(min_length=1, max_length=64)]
 TurnId = Annotated[str, Path(min_length=1, max_length=64)]
 Json = dict[str, Any]
+_BEFORE_COMING_IN: Final = ("title", "languages", "portals", "sign_in")
 _CALLS: Final = adapter(list[ModelCall])
+_PLAIN: Final = (
+    "question",
+    "text",
+    "status",
+    "stage",
+    "finish",
+    "sha256",
+    "model",
+    "prompt",
+    "error",
+    "audit_id",
+    "record_hash",
+    "from_cache",
+)
 
 
 class NewTurn(BaseModel):
@@ -40,6 +55,7 @@ class NewTurn(BaseModel):
     mode: str = Field("auto", max_length=64)
     scope: Scope | None = None
     json_schema: dict[str, Any] | None = Field(None, alias="schema", description="JSON schema of a structured answer")
+    attachments: list[Identifier] = Field(default_factory=list, max_length=10)
     wait: bool = Field(True, description="Answer when the turn has ended, with its message; else at once")
 
 
@@ -54,9 +70,21 @@ def _doors(request: Request) -> Doors:
 DoorsHere = Annotated[Doors, Depends(_doors)]
 
 
-async def _caller(doors: DoorsHere, authorization: Annotated[str | None, Header()] = None) -> Caller:
+async def _identity(doors: DoorsHere, authorization: Annotated[str | None, Header()] = None) -> Identity:
+    return await doors.authenticator.authenticate(bearer(authorization))
+
+
+def bearer(authorization: str | None) -> str | None:
+    """The token of an Authorization header; None where it holds none."""
     scheme, _, token = (authorization or "").partition(" ")
-    return await doors.authenticator.authenticate(token if scheme.lower() == "bearer" and token else None)
+    return token.strip() or None if scheme.lower() == "bearer" else None
+
+
+WhoWith = Annotated[Identity, Depends(_identity)]
+
+
+async def _caller(identity: WhoWith) -> Caller:
+    return identity.caller
 
 
 Who = Annotated[Caller, Depends(_caller)]
@@ -77,6 +105,8 @@ async def healthz() -> Json:
 @router.get("/readyz")
 async def readyz(request: Request) -> Response:
     """The server can answer: database, migrations, model and index are usable."""
+    if request.app.state.doors.presence.draining:
+        return JSONResponse({"status": "draining"}, 503)
     try:
         return JSONResponse({"status": "ready", **await request.app.state.ready()})
     except Exception as error:
@@ -85,27 +115,16 @@ async def readyz(request: Request) -> Response:
 
 
 @router.get("/api/config")
-async def config(doors: DoorsHere, who: Who) -> Json:
-    """What the page shows before the first question."""
-    return dict(doors.page)
-
-
-@router.get("/api/sessions")
-async def sessions(doors: DoorsHere, who: Who, limit: Annotated[int, Query(ge=1, le=200)] = 50) -> Json:
-    """The caller's sessions, the latest first."""
-    listed = await doors.store.conversations(who, limit=limit)
-    return {
-        "sessions": [
-            {
-                "session_id": item.id,
-                "title": item.title,
-                "created_at": item.created_at.isoformat(),
-                "updated_at": item.updated_at.isoformat(),
-                "turns": item.turns,
-            }
-            for item in listed
-        ]
-    }
+async def config(doors: DoorsHere, authorization: Annotated[str | None, Header()] = None) -> Json:
+    """What the page shows before the first question, and what the caller may do; to nobody only how to come in."""
+    token = bearer(authorization)
+    try:
+        who = (await doors.authenticator.authenticate(token)).caller
+    except NotAuthenticated:
+        if token is not None:
+            raise
+        return {name: doors.page[name] for name in _BEFORE_COMING_IN}
+    return {**doors.page, "roles": sorted(who.roles)}
 
 
 @router.post("/api/sessions", status_code=201)
@@ -120,11 +139,15 @@ async def snapshot(doors: DoorsHere, who: Who, session: SessionId) -> Json:
     """The whole session as of a sequence number."""
     opened = await doors.store.open(who, session)
     events = await doors.events.read(session)
+    withheld = await doors.rights.withheld(who, session)
     return {
         "session_id": session,
         "epoch": opened.epoch,
         "as_of_seq": events[-1].seq if events else 0,
-        "turns": [{"turn": turn, "message": encode_message(message)} for turn, message in _by_turn(events)],
+        "turns": [
+            {"turn": turn, "message": encode_message(message, withheld=turn in withheld)}
+            for turn, message in _by_turn(events)
+        ],
     }
 
 
@@ -135,42 +158,34 @@ async def events(
     """Numbered events after a number, at most 1000 at a time."""
     await doors.store.open(who, session)
     found = await doors.events.read(session, after=after_seq, limit=1000)
-    return {
-        "events": [
-            {"seq": item.seq, "turn": item.turn, "type": item.event.type, "d": encode(item.event)} for item in found
-        ]
-    }
+    withheld = await doors.rights.withheld(who, session)
+    return {"events": [event_fields(item, withheld) for item in found]}
 
 
 @router.post("/api/sessions/{session}/turns")
 async def new_turn(
     doors: DoorsHere,
-    who: Who,
+    identity: WhoWith,
     session: SessionId,
     body: NewTurn,
     idempotency_key: Annotated[str, Header(min_length=1, max_length=64)],
 ) -> Json:
     """Ask a question; the same key again gives the same turn."""
-    if not body.text.strip():
-        raise BadInput("the question is empty", reason="text")
-    mode, schema = read_mode(body.mode), read_schema(body.json_schema)
-    doors.limiter.take(who)
-    scope = frozenset(body.scope.collections) if body.scope and body.scope.collections else None
-    begun = await doors.live.start(
-        who, session, client_id=idempotency_key, text=body.text, mode=mode, collections=scope, schema=schema
-    )
+    asked = await read_question(doors, identity.caller, session, client_id=idempotency_key, data=body)
+    begun = await doors.live.start(identity.caller, session, asked)
     if not body.wait:
         return {"turn": begun.turn, "duplicate": begun.duplicate}
-    await doors.live.wait(begun.turn)
-    message = await _turn_message(doors, session, begun.turn)
-    return {"turn": begun.turn, "duplicate": begun.duplicate, "message": encode_message(message)}
+    message = await doors.live.finished(session, begun.turn)
+    now = await doors.authenticator.recheck(identity)  # who was sent away meanwhile, or lost a group, is not told
+    withheld = begun.turn in await doors.rights.withheld(now.caller, session)
+    return {"turn": begun.turn, "duplicate": begun.duplicate, "message": encode_message(message, withheld=withheld)}
 
 
 @router.post("/api/sessions/{session}/turns/{turn}/cancel")
 async def cancel(doors: DoorsHere, who: Who, session: SessionId, turn: TurnId) -> Json:
     """Stop a running turn."""
     await doors.store.open(who, session)
-    return {"turn": turn, "cancelled": doors.live.cancel(who, session, turn)}
+    return {"turn": turn, "cancelled": await doors.live.cancel(who, session, turn)}
 
 
 @router.get("/api/sessions/{session}/turns/{turn}/citations/{n}")
@@ -249,27 +264,18 @@ def _cited(message: TurnMessage, n: int, start: int | None) -> Citation:
     return chosen[0]
 
 
-def encode_message(message: TurnMessage) -> Json:
-    """The fold of a turn as JSON; its parts are the `d` of their events."""
+def encode_message(message: TurnMessage, *, withheld: bool = False) -> Json:
+    """The fold of a turn as JSON; its parts are the `d` of their events. A withheld one says only what was asked and its end."""
+    if withheld:
+        message = without_sources(message)
     parts = {name: getattr(message, name) for name in ("plan", "citations", "conflicts", "usage")}
-    plain = (
-        "question",
-        "text",
-        "status",
-        "stage",
-        "finish",
-        "sha256",
-        "model",
-        "prompt",
-        "error",
-        "audit_id",
-        "record_hash",
-    )
     return {
-        **{name: getattr(message, name) for name in plain},
+        **{name: getattr(message, name) for name in _PLAIN},
         **{name: encode(part) if part is not None else None for name, part in parts.items()},
+        "attachments": list(message.attachments),
         "steps": [encode(step) for step in message.steps],
         "changes": [encode(change) for change in message.changes],
+        "withheld": withheld,
     }
 
 
@@ -284,6 +290,8 @@ async def refuse(request: Request, error: Exception) -> Response:
     """Turn a typed error into a response with its code; no text of documents or stack in it."""
     assert isinstance(error, AssistantError)  # noqa: S101 - registered for this type only
     wait = error.data.get("retry_after_ms")
-    headers = {"Retry-After": str(max(1, int(wait) // 1000))} if isinstance(wait, int) else None
+    headers = {"Retry-After": str(max(1, int(wait) // 1000))} if isinstance(wait, int) else {}
+    if isinstance(error, NotAuthenticated):
+        headers["WWW-Authenticate"] = 'Bearer error="invalid_token"'  # RFC 6750
     body = {"error": {"code": error.code, "retryable": error.retryable, **error.data}}
     return JSONResponse(body, http_status(error), headers)

@@ -11,16 +11,18 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from assistant.core.access import Caller
+from assistant.conversation.turns import Question
 from assistant.core.citations import Citation
 from assistant.core.events import AnswerDelta, AnswerFinished, CitationsAdded, TurnFinished, UsageReported
 from assistant.core.history import PastTurn
-from assistant.core.turn import TurnMessage, apply, fold
-from assistant.errors import BadInput
+from assistant.core.turn import TurnMessage, apply
+from assistant.errors import AssistantError, BadInput
+from assistant.interfaces import Identity
 from assistant.synthesis.registry import read_mode
 from assistant.transport.doors import Doors, read_schema
-from assistant.transport.http import DoorsHere, Who
+from assistant.transport.http import DoorsHere, Who, WhoWith
 from assistant.transport.protocol import MAX_QUESTION_CHARS
+from assistant.transport.stream import BEAT, allowed
 
 router = APIRouter(prefix="/v1")
 
@@ -72,25 +74,26 @@ async def models(doors: DoorsHere, who: Who) -> Json:
 
 
 @router.post("/chat/completions")
-async def completions(doors: DoorsHere, who: Who, body: _Completion, request: Request) -> Response:
+async def completions(doors: DoorsHere, identity: WhoWith, body: _Completion, request: Request) -> Response:
     """Answer the last user message in a session of its own; earlier messages are its history.
 
     Messages of the system are not followed: what the assistant may say is the operator's to set. Closing a stream stops the
     answer.
     """
+    who = identity.caller
     question, past = _asked(body.messages)
     mode, schema = read_mode(_mode(body.model)), read_schema(_schema(body.response_format))
     doors.limiter.take(who)
     opened = await doors.store.open(who, None)
     begun = await doors.live.start(
-        who, opened.id, client_id=doors.new_id(), text=question, mode=mode, schema=schema, past=past
+        who, opened.id, Question(client_id=doors.new_id(), text=question, mode=mode, schema=schema, past=past)
     )
     told = _Told(body.model, opened.id, begun.turn, str(request.base_url), int(doors.now().timestamp()))
     if body.stream:
         wanted = bool((body.stream_options or {}).get("include_usage"))
-        return StreamingResponse(_stream(doors, who, told, usage=wanted), media_type="text/event-stream")
-    await doors.live.wait(begun.turn)
-    message = fold(item.event for item in await doors.events.read(opened.id, turn=begun.turn))
+        return StreamingResponse(_stream(doors, identity, told, usage=wanted), media_type="text/event-stream")
+    message = await doors.live.finished(opened.id, begun.turn)
+    await doors.authenticator.recheck(identity)  # who was sent away meanwhile is not told
     if message.status == "failed":
         return JSONResponse(_error(message), 502)
     return JSONResponse(told.whole(message))
@@ -178,13 +181,19 @@ class _Told:
         return {NAME: {"session": self.session, "turn": self.turn, "agreement": _agreement(message), **mode}}
 
 
-async def _stream(doors: Doors, who: Caller, told: _Told, *, usage: bool) -> AsyncGenerator[bytes, None]:
-    """The answer as server-sent events: text as it is written, then the citations, then the end."""
+async def _stream(doors: Doors, who: Identity, told: _Told, *, usage: bool) -> AsyncGenerator[bytes, None]:
+    """The answer as server-sent events: text as it is written, then the citations, then the end.
+
+    It breaks off when the person is sent away. When a source of it may no longer be read the turn itself fails.
+    """
     message, ended = TurnMessage(), False
     try:
         yield told.chunk({"role": "assistant", "content": ""})
-        async with aclosing(doors.live.follow(told.session, 0)) as events:
+        async with aclosing(allowed(doors, who, told.session, 0, _is_known)) as events:
             async for numbered in events:
+                if numbered is None:
+                    yield BEAT
+                    continue
                 event = numbered.event
                 message = apply(message, event)
                 match event:
@@ -197,6 +206,8 @@ async def _stream(doors: Doors, who: Caller, told: _Told, *, usage: bool) -> Asy
                     case TurnFinished():
                         ended = True
                         break
+        if not ended:
+            return
         if message.status == "failed":
             yield _sse(_error(message))
         else:
@@ -206,7 +217,16 @@ async def _stream(doors: Doors, who: Caller, told: _Told, *, usage: bool) -> Asy
         yield b"data: [DONE]\n\n"
     finally:
         if not ended:
-            doors.live.cancel(who, told.session, told.turn)
+            await doors.live.cancel(who.caller, told.session, told.turn)
+
+
+async def _is_known(doors: Doors, who: Identity, session: str) -> bool:
+    """Whether the person may be here; a server that stops lets the answer end, as this door cannot resume it."""
+    try:
+        await doors.authenticator.recheck(who)
+    except AssistantError:
+        return False
+    return True
 
 
 def _sse(value: Json) -> bytes:

@@ -25,41 +25,49 @@ class Outbox:
         self._patience = patience
         self._frames: deque[bytes] = deque()
         self._waiting = 0
-        self._changed = asyncio.Condition()
+        self._filled = asyncio.Event()
+        self._emptied = asyncio.Event()
         self._sender = asyncio.create_task(self._send())
+        self._sender.add_done_callback(lambda _: self._emptied.set())
 
     async def put(self, frame: bytes) -> None:
         """Queue a frame; waits while the queue is full."""
-        async with self._changed:
-            try:
-                async with asyncio.timeout(self._patience):
-                    await self._changed.wait_for(lambda: self._room_for(frame))
-            except TimeoutError:
-                raise SlowReader from None
-            self._frames.append(frame)
-            self._waiting += len(frame)
-            self._changed.notify_all()
+        if not self._room_for(frame):
+            await self._wait_for_room(frame)
+        self._frames.append(frame)
+        self._waiting += len(frame)
+        self._filled.set()
+
+    async def _wait_for_room(self, frame: bytes) -> None:
+        try:
+            async with asyncio.timeout(self._patience):
+                while not self._room_for(frame):
+                    self._emptied.clear()
+                    await self._emptied.wait()
+        except TimeoutError:
+            raise SlowReader from None
 
     def _room_for(self, frame: bytes) -> bool:
         return self._waiting == 0 or self._waiting + len(frame) <= self._bound or self._sender.done()
 
     async def _send(self) -> None:
         while True:
-            async with self._changed:
-                await self._changed.wait_for(lambda: bool(self._frames))
-                frame = self._frames[0]
+            while not self._frames:
+                self._filled.clear()
+                await self._filled.wait()
+            frame = self._frames[0]
             await self._websocket.send_text(frame.decode())
-            async with self._changed:
-                self._frames.popleft()
-                self._waiting -= len(frame)
-                self._changed.notify_all()
+            self._frames.popleft()
+            self._waiting -= len(frame)
+            self._emptied.set()
 
     async def flush_and_close(self, code: int, reason: str, *, patience: float = 1.0) -> None:
         """Send what waits, for at most `patience` seconds, then close the socket with a code."""
-        async with self._changed:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(patience):
-                    await self._changed.wait_for(lambda: not self._frames or self._sender.done())
+        with suppress(TimeoutError):
+            async with asyncio.timeout(patience):
+                while self._frames and not self._sender.done():
+                    self._emptied.clear()
+                    await self._emptied.wait()
         self.stop()
         with suppress(Exception):
             async with asyncio.timeout(1.0):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -34,11 +35,21 @@ HEADERS: Final = {
 }
 
 
-class SecurityHeaders:
-    """ASGI middleware that puts the security headers on every HTTP response."""
+FRAMED: Final = "/embed.html"
+"""The page that portals may show in a frame."""
 
-    def __init__(self, app: ASGIApp) -> None:
+
+class SecurityHeaders:
+    """ASGI middleware that puts the security headers on every HTTP response.
+
+    Pages of the `portals` (exact origins) may put FRAMED into a frame, and nothing else.
+    """
+
+    def __init__(self, app: ASGIApp, portals: Sequence[str] = ()) -> None:
         self._app = app
+        ancestors = " ".join(("frame-ancestors 'self'", *portals))
+        policy = CONTENT_SECURITY_POLICY.replace("frame-ancestors 'self'", ancestors)
+        self._framed = {**HEADERS, "Content-Security-Policy": policy}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on; add headers to its response."""
@@ -46,11 +57,12 @@ class SecurityHeaders:
             await self._app(scope, receive, send)
             return
         private = scope["path"].startswith("/api/")
+        own = self._framed if scope["path"] == FRAMED else HEADERS
 
         async def secured(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers.update(HEADERS)
+                headers.update(own)
                 if private:
                     headers["Cache-Control"] = "no-store"
             await send(message)

@@ -5,6 +5,7 @@ No input or output here; docs/protocol.md describes the exchange.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
@@ -12,6 +13,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from assistant.codec import encode
+from assistant.core.events import TurnAccepted, TurnFinished, UsageReported
 from assistant.errors import BadInput
 from assistant.interfaces import NumberedEvent
 
@@ -20,6 +22,10 @@ SUBPROTOCOL: Final = "assistant.v1"
 MAX_FRAME_BYTES: Final = 64 * 1024
 """Enough for a question of MAX_QUESTION_CHARS in any script, escaped or not."""
 MAX_QUESTION_CHARS: Final = 8_000
+
+WITHHELD: Final = "turn.withheld"
+"""In place of an event of a turn whose sources the reader may no longer read."""
+_WITHOUT_SOURCES: Final = (TurnAccepted, UsageReported, TurnFinished)
 
 Ulid = Annotated[str, Field(pattern=r"^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$")]
 Identifier = Annotated[str, Field(min_length=1, max_length=64)]
@@ -66,6 +72,7 @@ class StartData(_Wire):
     mode: str = Field("auto", max_length=64)
     scope: Scope | None = None
     json_schema: dict[str, Any] | None = Field(None, alias="schema")
+    attachments: list[Identifier] = Field(default_factory=list, max_length=10)
 
 
 class CancelData(_Wire):
@@ -88,6 +95,12 @@ class PingData(_Wire):
     """The last number that the client applied."""
 
     seq: int = Field(0, ge=0, le=2**53)
+
+
+class RefreshData(_Wire):
+    """A newer token of the same person."""
+
+    token: str = Field(min_length=1, max_length=8192)
 
 
 class SessionOpen(_Wire):
@@ -114,6 +127,14 @@ class TurnCancel(_Wire):
     d: CancelData
 
 
+class AuthRefresh(_Wire):
+    """Goes on with a newer token; of another person it closes the socket."""
+
+    type: Literal["auth.refresh"]
+    id: Ulid
+    d: RefreshData
+
+
 class FeedbackAdd(_Wire):
     """Rates an answer; acknowledged when it is stored."""
 
@@ -130,9 +151,9 @@ class Ping(_Wire):
     d: PingData = PingData()
 
 
-ClientFrame = SessionOpen | TurnStart | TurnCancel | FeedbackAdd | Ping
+ClientFrame = SessionOpen | TurnStart | TurnCancel | AuthRefresh | FeedbackAdd | Ping
 _CLIENT: Final[TypeAdapter[ClientFrame]] = TypeAdapter(Annotated[ClientFrame, Field(discriminator="type")])
-CLIENT_TYPES: Final = frozenset({"session.open", "turn.start", "turn.cancel", "feedback.add", "ping"})
+CLIENT_TYPES: Final = frozenset({"session.open", "turn.start", "turn.cancel", "auth.refresh", "feedback.add", "ping"})
 
 
 class Limits(_Wire):
@@ -193,7 +214,21 @@ class ErrorShown(_Wire):
     incident: str
 
 
-Control = SessionReady | ReplayDone | Ack | Pong | ErrorShown
+class AuthExpiring(_Wire):
+    """The token ends soon: send auth.refresh before, else the socket closes with 4003."""
+
+    type: Literal["auth.expiring"] = "auth.expiring"
+    expires_at: datetime
+
+
+class ServerDraining(_Wire):
+    """This server stops: the socket closes with 4002; come back after the given time."""
+
+    type: Literal["server.draining"] = "server.draining"
+    reconnect_after_ms: int
+
+
+Control = SessionReady | ReplayDone | Ack | Pong | AuthExpiring | ServerDraining | ErrorShown
 
 
 def decode(data: str | bytes) -> ClientFrame | None:
@@ -226,19 +261,21 @@ def _reference(value: dict[str, Any]) -> str | None:
     return value["id"] if isinstance(value.get("id"), str) and len(value["id"]) <= 64 else None
 
 
-def encode_numbered(session: str, numbered: NumberedEvent) -> bytes:
-    """A durable event as a frame."""
-    return orjson.dumps(
-        {
-            "v": VERSION,
-            "type": numbered.event.type,
-            "sid": session,
-            "seq": numbered.seq,
-            "turn": numbered.turn,
-            "ts": _timestamp(numbered.at),
-            "d": encode(numbered.event),
-        }
-    )
+def encode_numbered(session: str, numbered: NumberedEvent, withheld: Collection[str] = ()) -> bytes:
+    """A durable event as a frame. Of the turns in `withheld` it says nothing but what their sources have no part in."""
+    return orjson.dumps({"v": VERSION, "sid": session, **event_fields(numbered, withheld)})
+
+
+def event_fields(numbered: NumberedEvent, withheld: Collection[str] = ()) -> dict[str, Any]:
+    """Type, number, turn, time and data of a durable event; WITHHELD without data where the turn is withheld."""
+    hidden = numbered.turn in withheld and not isinstance(numbered.event, _WITHOUT_SOURCES)
+    return {
+        "type": WITHHELD if hidden else numbered.event.type,
+        "seq": numbered.seq,
+        "turn": numbered.turn,
+        "ts": _timestamp(numbered.at),
+        "d": {} if hidden else encode(numbered.event),
+    }
 
 
 def encode_control(session: str, control: Control, at: datetime) -> bytes:
@@ -249,7 +286,7 @@ def encode_control(session: str, control: Control, at: datetime) -> bytes:
 
 def encode_client(frame: ClientFrame) -> bytes:
     """A client frame as bytes; decode gives the same frame back."""
-    return orjson.dumps({"v": VERSION, **frame.model_dump(mode="json")})
+    return orjson.dumps({"v": VERSION, **frame.model_dump(mode="json", by_alias=True)})
 
 
 def _timestamp(at: datetime) -> str:

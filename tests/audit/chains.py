@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from assistant.audit.checkpoints import Checkpoint, sign_checkpoint
 from assistant.audit.signing import Signer
 from assistant.core.audit import AuditDraft, AuditKind, AuditRecord, genesis, hash_of, place
+from assistant.core.audit_columns import FACETS, StoredColumns, cited_rows, facet_columns
 from assistant.core.merkle import CompactRange
 
 START = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -64,6 +65,13 @@ async def streamed(records: Iterable[AuditRecord]) -> AsyncIterator[AuditRecord]
         yield record
 
 
+def stored_columns(record: AuditRecord) -> StoredColumns:
+    """What a store would hold beside the record."""
+    told = facet_columns(record.body)
+    facets = {name: told[name] for name in FACETS}
+    return StoredColumns(record.seq, facets, told["rating"], None, tuple(cited_rows(record)))
+
+
 @dataclass
 class MemoryLog:
     """An audit log as checkpointing and verification see it."""
@@ -87,6 +95,17 @@ class MemoryLog:
 
     async def ciphertexts(self, tenant: str, after: int, limit: int) -> list[tuple[int, bytes]]:
         return [one for one in sorted(self.texts.items()) if one[0] > after][:limit]
+
+    async def columns(self, tenant: str, after: int, limit: int) -> list[StoredColumns]:
+        mine = [r for r in self.written if r.tenant == tenant and r.seq > after][:limit]
+        return [stored_columns(record) for record in mine]
+
+    async def stray(self, tenant: str, last: int) -> int | None:
+        return None
+
+    async def ends(self, tenant: str) -> tuple[tuple[Any, Any] | None, tuple[Any, Any] | None]:
+        mine = [(r.seq, r.hash) for r in self.written if r.tenant == tenant]
+        return (mine[-1], mine[-1]) if mine else (None, None)
 
     def stream(self, tenant: str) -> AsyncIterator[AuditRecord]:
         return streamed(record for record in self.written if record.tenant == tenant)

@@ -208,3 +208,20 @@ async def test_a_running_checkpointer_serves_all_tenants_and_outlives_a_failing_
             await running
     assert {row["tenant"] for row in source.rows} == {"acme", "rival"}
     assert [line["event"] for line in logs] == ["audit.checkpoint.failed"]
+
+
+async def test_the_end_of_a_server_signs_what_is_left_and_never_keeps_it_from_stopping() -> None:
+    class Known(MemoryLog):
+        async def tenants(self) -> list[str]:
+            return ["acme"]
+
+    class Lost(Known):
+        async def hashes(self, tenant: str, after: int, limit: int) -> list[tuple[int, str]]:
+            raise OSError("the database is away")
+
+    source = Known(LOG[:3])
+    await checkpointer(Clock(), records=1000).finish(source)
+    assert source.rows == [checkpoint(LOG, 3).row()]
+    with capture_logs() as logged:
+        await checkpointer(Clock()).finish(Lost(LOG[:3]))
+    assert [entry["event"] for entry in logged] == ["audit.checkpoint.failed"]

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import text
@@ -17,6 +18,7 @@ from assistant.audit.verifying import Finding, Reason
 from assistant.core.audit import AuditDraft, AuditKind
 from assistant.store.audit import SqlAuditLog
 from assistant.store.engine import Database, open_database
+from assistant.store.tables import audit_records
 from tests.audit.chains import KEYS, SIGNER, START
 
 COUNT = 9
@@ -80,6 +82,120 @@ EDITS = {
     "previous = hash": Reason.WRONG_HASH,
     "hash = previous": Reason.WRONG_HASH,
 }
+
+
+COLUMN_EDITS = (
+    "model = 'other'", "mode = NULL", "mode = 'refine'", "status = 'failed'", "finish = 'stop'", "verdict = 'supported'",
+    "has_conflict = NOT has_conflict", "rating = 'up'",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("edit", COLUMN_EDITS)
+async def test_an_edit_of_any_column_for_filters_is_named(
+    edit: str, log: SqlAuditLog, database: Database, targets: Targets
+) -> None:
+    await fill(log, targets)
+    await run(database, [EDIT.format(edit)])
+    finding = (await verified(log, targets)).finding
+    assert (finding.ok, finding.reason, finding.seq) == (False, Reason.WRONG_COLUMNS, 5)
+
+
+async def test_every_column_of_a_record_is_edited_above(log: SqlAuditLog) -> None:
+    edited = {edit.split(" = ")[0] for edit in (*EDITS, *COLUMN_EDITS)}
+    assert edited == set(audit_records.c.keys())
+
+
+async def test_a_truth_that_is_not_one_is_named(sqlite_url: str, tmp_path: Path, targets: Targets) -> None:
+    database = open_database(sqlite_url)
+    log = SqlAuditLog(database)
+    await log.append_one(AuditDraft("acme", AuditKind.TURN, "u1", START, body=CITING))
+    await run(database, ["UPDATE audit_records SET has_conflict = 7"])
+    finding = (await verified(log, targets)).finding
+    assert (finding.reason, finding.seq) == (Reason.WRONG_COLUMNS, 1)
+    await database.close()
+
+
+BYTES = {
+    "audit_records SET body": Reason.UNREADABLE,
+    "audit_records SET actor": Reason.UNREADABLE,
+    "audit_records SET mode": Reason.WRONG_COLUMNS,
+    "audit_documents SET document": Reason.WRONG_COLUMNS,
+}
+
+
+@pytest.mark.parametrize("where", sorted(BYTES))
+async def test_bytes_that_are_no_text_are_named(sqlite_url: str, targets: Targets, where: str) -> None:
+    database = open_database(sqlite_url)
+    log = SqlAuditLog(database)
+    await fill_citing(log, targets)
+    one = " AND document = 'd1'" if "documents" in where else ""
+    await run(database, [f"UPDATE {where} = CAST(x'ff' AS TEXT) WHERE seq = 2{one}"])
+    finding = (await verified(log, targets)).finding
+    assert (finding.ok, finding.reason, finding.seq) == (False, BYTES[where], 2)
+    await database.close()
+
+
+CITING: dict[str, Any] = {
+    "mode": "compact",
+    "citations": [
+        {"verdict": "partial", "source": {"document": "d1", "version": 1}},
+        {"verdict": "supported", "source": {"document": "d2", "version": 3}},
+    ],
+    "conflicts": [{"topic": "leave"}],
+}
+
+
+async def fill_citing(log: SqlAuditLog, targets: Targets) -> None:
+    """Two answers that cite, of which the first one was rated twice."""
+    for turn in ("t1", "t2"):
+        await log.append_one(AuditDraft("acme", AuditKind.TURN, "u1", START, "u1", "c1", turn, CITING))
+    for rating in ("up", "down"):
+        draft = AuditDraft("acme", AuditKind.FEEDBACK, "u1", START, "u1", "c1", "t1", {"rating": rating})
+        await log.append_one(draft)
+    await Checkpointer(SIGNER, lambda: START, targets).make("acme", log)
+
+
+RATED = "UPDATE audit_records SET rating = 'up' WHERE seq = 1"
+BESIDE: dict[str, tuple[str, Reason, int]] = {
+    "an older rating of an answer": (RATED, Reason.WRONG_COLUMNS, 1),
+    "no rating of an answer": ("UPDATE audit_records SET rating = NULL WHERE seq = 1", Reason.WRONG_COLUMNS, 1),
+    "a rating of an answer that has none": ("UPDATE audit_records SET rating = 'up' WHERE seq = 2", Reason.WRONG_COLUMNS, 2),
+    "the kind of a rating": ("UPDATE audit_records SET kind = 'view' WHERE seq = 4", Reason.WRONG_HASH, 4),
+    "a document": ("UPDATE audit_documents SET document = 'd9' WHERE seq = 2 AND document = 'd1'", Reason.WRONG_COLUMNS, 2),
+    "a version": ("UPDATE audit_documents SET version = 2 WHERE seq = 1 AND document = 'd2'", Reason.WRONG_COLUMNS, 1),
+    "a time": ("UPDATE audit_documents SET at = '2020' WHERE seq = 1 AND document = 'd2'", Reason.WRONG_COLUMNS, 1),
+    "a tenant": ("UPDATE audit_documents SET tenant = 'rival' WHERE seq = 2 AND document = 'd1'", Reason.WRONG_COLUMNS, 2),
+    "a number": ("UPDATE audit_documents SET seq = 3 WHERE seq = 2 AND document = 'd1'", Reason.WRONG_COLUMNS, 2),
+    "a number of the future": ("INSERT INTO audit_documents VALUES ('acme', 9, 'd1', 1, 'x')", Reason.STRAY, 9),
+    "a number of none": ("INSERT INTO audit_documents VALUES ('acme', -3, 'd1', 1, 'x')", Reason.STRAY, -3),
+    "a row more": ("INSERT INTO audit_documents VALUES ('acme', 3, 'd1', 1, 'x')", Reason.WRONG_COLUMNS, 3),
+    "a row less": ("DELETE FROM audit_documents WHERE seq = 2 AND document = 'd2'", Reason.WRONG_COLUMNS, 2),
+    "an end before": ("UPDATE audit_chains SET seq = 3", Reason.WRONG_END, 4),
+    "an end behind": ("UPDATE audit_chains SET seq = 6", Reason.WRONG_END, 5),
+    "another hash at the end": ("UPDATE audit_chains SET hash = 'x'", Reason.WRONG_END, 4),
+    "an end of another": ("UPDATE audit_chains SET tenant = 'rival'", Reason.WRONG_END, 1),
+    "no end": ("DELETE FROM audit_chains", Reason.WRONG_END, 1),
+    "a checkpoint of another": ("UPDATE audit_checkpoints SET tenant = 'rival'", Reason.MISSING_CHECKPOINT, 4),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", sorted(BESIDE))
+async def test_an_edit_beside_the_records_is_named(
+    what: str, log: SqlAuditLog, database: Database, targets: Targets
+) -> None:
+    await fill_citing(log, targets)
+    assert (await verified(log, targets)).finding == Finding(ok=True, checked=4, covered=4)
+    statement, reason, seq = BESIDE[what]
+    await run(database, [statement])
+    finding = (await verified(log, targets)).finding
+    assert (finding.ok, finding.reason, finding.seq) == (False, reason, seq)
+
+
+async def test_what_no_signature_reaches_is_counted(log: SqlAuditLog, targets: Targets) -> None:
+    await fill(log, targets, 5)
+    assert (await verified(log, targets)).finding.unsigned == 2
+    await Checkpointer(SIGNER, lambda: START, targets).finish(log)
+    assert (await verified(log, targets)).finding.unsigned == 0
 
 
 @pytest.mark.parametrize("edit", sorted(EDITS))

@@ -13,6 +13,7 @@ from assistant.conversation.judging import ConflictJudge
 from assistant.conversation.manager import ConversationManager
 from assistant.conversation.memory import Memory
 from assistant.conversation.running import LiveTurns
+from assistant.conversation.turns import Question
 from assistant.core.access import Caller
 from assistant.core.modes import Mode
 from assistant.core.turn import TurnMessage, fold
@@ -43,7 +44,7 @@ class Desk:
 
     async def ask(self, text: str, *, client_id: str = "", mode: Mode | None = None) -> str:
         key = client_id or f"c-{time.monotonic_ns()}"
-        begun = await self.live.start(self.caller, self.conversation, client_id=key, text=text, mode=mode)
+        begun = await self.live.start(self.caller, self.conversation, Question(client_id=key, text=text, mode=mode))
         return begun.turn
 
     async def answer(self, text: str, *, mode: Mode | None = None) -> TurnMessage:

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from assistant.conversation.answering import TurnPolicy
+from assistant.conversation.turns import Question
 from assistant.core.access import Caller
 from assistant.core.modes import Mode
 from assistant.errors import ModelUnavailable, NotFound
@@ -66,7 +67,7 @@ async def test_a_structured_answer_is_stored_and_cited(store: Store) -> None:
     schema = {"type": "object", "properties": {"rule": {"type": "string"}}, "required": ["rule"]}
     desk = await beside(store, ScriptedModel(['{"rule": "Sick leave is unlimited."}']))
     begun = await desk.live.start(
-        desk.caller, desk.conversation, client_id="c", text="What of sick leave?", schema=schema
+        desk.caller, desk.conversation, Question(client_id="c", text="What of sick leave?", schema=schema)
     )
     await desk.live.wait(begun.turn)
     message = await desk.message(begun.turn)
@@ -81,7 +82,7 @@ async def test_lists_of_numbers_in_json_are_no_citation_marks(store: Store) -> N
     desk = await sit_down(store, ScriptedModel(['{"days": [1], "more": [1, 2]}'], piece=3))
     schema = {"type": "object", "properties": {"days": {"type": "array"}}}
     begun = await desk.live.start(
-        desk.caller, desk.conversation, client_id="c", text="What of annual leave?", schema=schema
+        desk.caller, desk.conversation, Question(client_id="c", text="What of annual leave?", schema=schema)
     )
     await desk.live.wait(begun.turn)
     assert json.loads((await desk.message(begun.turn)).text) == {"days": [1], "more": [1, 2]}
@@ -91,7 +92,7 @@ async def test_what_is_no_json_of_the_schema_ends_the_turn_with_a_typed_error(st
     desk = await sit_down(store, ScriptedModel(["nonsense"]))
     schema = {"type": "object"}
     begun = await desk.live.start(
-        desk.caller, desk.conversation, client_id="c", text="What of sick leave?", schema=schema
+        desk.caller, desk.conversation, Question(client_id="c", text="What of sick leave?", schema=schema)
     )
     await desk.live.wait(begun.turn)
     message = await desk.message(begun.turn)

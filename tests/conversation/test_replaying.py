@@ -10,6 +10,7 @@ import pytest
 
 from assistant.conversation.answering import TurnPolicy
 from assistant.conversation.replaying import PastAnswer, replay, requests_of
+from assistant.conversation.turns import Question
 from assistant.core.budget import BudgetPolicy
 from assistant.core.calls import ModelCall
 from assistant.core.messages import Message, Role
@@ -162,7 +163,7 @@ async def test_a_structured_answer_stays_json(store: Store) -> None:
     schema = {"type": "object", "properties": {"days": {"type": "string"}}, "required": ["days"]}
     reply = json.dumps({"days": "Employees get 20 days of annual leave."})
     desk = await sit_down(store, ScriptedModel([reply]))
-    begun = await desk.live.start(ANN, desk.conversation, client_id="c", text=QUESTION, schema=schema)
+    begun = await desk.live.start(ANN, desk.conversation, Question(client_id="c", text=QUESTION, schema=schema))
     await desk.live.wait(begun.turn)
     past = await kept(desk)
     new = await again(past, ScriptedModel([f"```json\n{reply}\n```"]))

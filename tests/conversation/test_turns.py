@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from assistant.conversation.turns import Question
 from assistant.core.events import AnswerDelta, AnswerFinished, TurnFinished
 from assistant.core.modes import Mode
 from assistant.core.turn import fold
@@ -96,7 +97,7 @@ async def test_cancel_keeps_what_was_written_and_cites_it(store: Store) -> None:
     async with asyncio.timeout(20), aclosing(desk.live.follow(desk.conversation, 0)) as events:
         async for item in events:
             if isinstance(item.event, AnswerDelta) and item.event.off > 60:
-                assert desk.live.cancel(desk.caller, desk.conversation, turn)
+                assert await desk.live.cancel(desk.caller, desk.conversation, turn)
             if isinstance(item.event, TurnFinished):
                 break
     await desk.live.wait(turn)
@@ -112,10 +113,10 @@ async def test_cancel_keeps_what_was_written_and_cites_it(store: Store) -> None:
 async def test_nobody_else_can_cancel(store: Store) -> None:
     desk = await sit_down(store, ScriptedModel(["Slow answer. " * 50], delay=0.01))
     turn = await desk.ask(QUESTION)
-    assert not desk.live.cancel(BOB, desk.conversation, turn)
-    assert not desk.live.cancel(desk.caller, "another", turn)
-    assert not desk.live.cancel(replace(desk.caller, tenant="rival"), desk.conversation, turn)
-    assert desk.live.cancel(desk.caller, desk.conversation, turn)
+    assert not await desk.live.cancel(BOB, desk.conversation, turn)
+    assert not await desk.live.cancel(desk.caller, "another", turn)
+    assert not await desk.live.cancel(replace(desk.caller, tenant="rival"), desk.conversation, turn)
+    assert await desk.live.cancel(desk.caller, desk.conversation, turn)
     await desk.live.wait(turn)
 
 
@@ -212,10 +213,10 @@ async def test_the_same_start_twice_is_one_turn(store: Store) -> None:
     model = ScriptedModel(["Once."])
     desk = await sit_down(store, model)
     first = await desk.ask(QUESTION, client_id="same")
-    again = await desk.live.start(desk.caller, desk.conversation, client_id="same", text=QUESTION)
+    again = await desk.live.start(desk.caller, desk.conversation, Question(client_id="same", text=QUESTION))
     assert (again.turn, again.duplicate) == (first, True)
     with pytest.raises(IdempotencyMismatch):
-        await desk.live.start(desk.caller, desk.conversation, client_id="same", text="Something else?")
+        await desk.live.start(desk.caller, desk.conversation, Question(client_id="same", text="Something else?"))
     await desk.live.wait(first)
     assert len(model.calls) == 1
 
@@ -223,7 +224,7 @@ async def test_the_same_start_twice_is_one_turn(store: Store) -> None:
 async def test_a_conversation_is_its_owners(store: Store) -> None:
     desk = await sit_down(store, ScriptedModel())
     with pytest.raises(NotFound):
-        await desk.live.start(BOB, desk.conversation, client_id="x", text=QUESTION)
+        await desk.live.start(BOB, desk.conversation, Question(client_id="x", text=QUESTION))
 
 
 async def test_running_turns_of_one_person_are_limited(store: Store) -> None:
@@ -231,7 +232,7 @@ async def test_running_turns_of_one_person_are_limited(store: Store) -> None:
     turn = await desk.ask(QUESTION)
     with pytest.raises(Busy):
         await desk.ask("Another?")
-    desk.live.cancel(desk.caller, desk.conversation, turn)
+    await desk.live.cancel(desk.caller, desk.conversation, turn)
     await desk.live.wait(turn)
     await desk.answer("Another?")
 

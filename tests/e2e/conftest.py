@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.serving import DEMO_PAGES, Server, run, serving
+from tests.e2e.workers import Stable, stable
 
 DEMO = Path(__file__).parents[2] / "assistant" / "demo"
 
@@ -39,6 +40,20 @@ def folder(filled: Path, tmp_path: Path) -> Path:
     """A copy of the filled folder for one test."""
     shutil.copytree(filled, tmp_path / "server")
     return tmp_path / "server"
+
+
+@pytest.fixture(scope="session")
+def stable_of_servers() -> Iterator[Stable]:
+    """The parent of the servers of tests that kill or need many."""
+    with stable() as made:
+        yield made
+
+
+@pytest.fixture
+def servers(stable_of_servers: Stable) -> Iterator[Stable]:
+    """Servers that end with the test."""
+    yield stable_of_servers
+    stable_of_servers.end()
 
 
 @pytest.fixture(scope="session")

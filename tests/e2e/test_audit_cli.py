@@ -283,3 +283,24 @@ def test_a_server_that_cannot_sign_does_not_start_and_says_why(
     assert done.returncode == 2
     assert told in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_policies_of_the_settings_are_applied_and_a_lost_secret_is_told(office: Office) -> None:
+    ask(office)
+    policies = '[{"what": "conversations", "keep_days": 1}, {"what": "texts", "keep_days": 1, "collection": "h"}]'
+    told = audit(office, "retention", "--dry-run", "--json", retention__policies=policies)
+    assert [(each["what"], each["gone"], each["collection"]) for each in json.loads(told)] == [
+        ("conversations", 0, None), ("texts", 0, "h"),
+    ]  # fmt: skip
+    assert len(listed(office)) == 1
+    assert "removed 0 conversations" in audit(office, "retention", retention__policies=policies)
+    (run_, _) = listed(office)
+    assert (run_["kind"], run_["actor"] != "") == ("retention", True)
+    assert "no answers of record" in audit(office, "answers", "list")
+    assert "bad_input" in audit(
+        office, "adopt", str(listed(office, "--kind", "turn")[0]["id"]), "--reason", "x", code=2
+    )
+    (office / "var" / "audit.secret").rename(office / "kept")
+    told = audit(office, "list", code=2)
+    assert "bad_setting" in told
+    assert "put the file back" in told

@@ -15,7 +15,7 @@ from playwright.async_api import Browser, Page, async_playwright, expect
 
 from assistant.core.audit import AuditKind
 from tests.audit.export_cases import Log, a_log
-from tests.e2e.test_page import CHROMIUM, QUIET
+from tests.e2e.browsing import CHROMIUM, QUIET
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("export_page"), pytest.mark.asyncio(loop_scope="module")]
 

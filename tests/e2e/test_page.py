@@ -1,56 +1,30 @@
 from __future__ import annotations
 
-import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page, async_playwright, expect
+from playwright.async_api import Browser, expect
 
 from assistant.app import PAGE
+from tests.e2e.browsing import ask, chromium, open_page
 from tests.e2e.serving import Server
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("server")]
 QUESTION = "How many hours must be billable in a week?"
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-QUIET = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--no-first-run",
-    "--disable-component-update",
-)
 
 
 @pytest_asyncio.fixture
 async def browser() -> AsyncIterator[Browser]:
-    assert CHROMIUM, "no Chromium on this machine; run `make browser`"
-    async with async_playwright() as playwright:
-        started = await playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
+    async with chromium() as started:
         yield started
-        await started.close()
-
-
-async def open_page(browser: Browser, server: Server, complaints: list[str], **more: str) -> Page:
-    context = await browser.new_context(viewport={"width": 1280, "height": 900}, **more)  # type: ignore[arg-type]
-    page = await context.new_page()
-    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    await page.goto(server.url)
-    return page
-
-
-async def ask(page: Page, question: str) -> None:
-    await page.get_by_role("textbox").first.fill(question)
-    await page.keyboard.press("Enter")
-    await expect(page.locator("[aria-busy=false]").last.locator(".footer")).to_be_visible(timeout=30_000)
 
 
 async def test_a_person_asks_reads_checks_and_comes_back(browser: Browser, server: Server, tmp_path: Path) -> None:
     assert (PAGE / "index.html").is_file(), "the page is not built; run `make web`"
     complaints: list[str] = []
-    page = await open_page(browser, server, complaints, locale="en-GB")
+    page = await open_page(browser, server.url, complaints, locale="en-GB")
     await ask(page, QUESTION)
     answer = page.locator(".answer").last
     await expect(answer).to_contain_text("32 hours")
@@ -77,7 +51,7 @@ async def test_a_person_asks_reads_checks_and_comes_back(browser: Browser, serve
 
 async def test_the_page_speaks_chinese(browser: Browser, server: Server) -> None:
     complaints: list[str] = []
-    page = await open_page(browser, server, complaints, locale="zh-CN")
+    page = await open_page(browser, server.url, complaints, locale="zh-CN")
     await ask(page, "钨的沸点是多少？")
     await expect(page.locator(".answer").last).to_contain_text("根据现有信息无法回答")
     await expect(page.get_by_role("navigation", name="对话")).to_be_attached()
@@ -86,7 +60,7 @@ async def test_the_page_speaks_chinese(browser: Browser, server: Server) -> None
 
 async def test_markup_in_a_question_is_text(browser: Browser, server: Server) -> None:
     complaints: list[str] = []
-    page = await open_page(browser, server, complaints, locale="en-GB")
+    page = await open_page(browser, server.url, complaints, locale="en-GB")
     hostile = "<img src=x onerror=alert(1)> <script>alert(2)</script> How many hours must be billable?"
     await ask(page, hostile)
     await expect(page.locator(".question").last).to_contain_text("<img src=x onerror=alert(1)>")

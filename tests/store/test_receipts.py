@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from assistant.conversation.turns import Question
 from assistant.core.audit import AuditKind, genesis, hash_of
 from assistant.core.events import TurnFinished
 from assistant.core.modes import Mode
@@ -83,7 +84,9 @@ async def test_ending_a_turn_twice_leaves_one_record(store: Store) -> None:
 @pytest.mark.parametrize("collections", [frozenset({"handbook"}), frozenset({"nothing"})])
 async def test_the_scope_of_the_question_is_in_the_record(store: Store, collections: frozenset[str]) -> None:
     desk = await sit_down(store, ScriptedModel([ANSWER]))
-    begun = await desk.live.start(ANN, desk.conversation, client_id="c", text="Leave?", collections=collections)
+    begun = await desk.live.start(
+        ANN, desk.conversation, Question(client_id="c", text="Leave?", collections=collections)
+    )
     await desk.live.wait(begun.turn)
     (record,) = await store.audit.records("acme")
     assert record.body["rights"]["scope"] == sorted(collections)

@@ -1,15 +1,19 @@
-"""Record golden transcripts from a real server: `python -m tests.transcripts.record`. The server tests and the page replay them."""
+"""Record golden transcripts: `python -m tests.transcripts.record`. The server tests and the page replay them.
+
+Some come from a real server over real pages, the others are the scripted turns of tests/transcripts/scripted.py.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import tempfile
 from pathlib import Path
 from typing import Final
 
 from tests.e2e.conftest import copy_pages
 from tests.e2e.serving import Client, Server, run, serving
+from tests.transcripts.fixing import write
+from tests.transcripts.scripted import record_all
 
 HERE: Final = Path(__file__).parent
 SCENES: Final[dict[str, tuple[str, ...]]] = {
@@ -27,12 +31,18 @@ async def record(server: Server, name: str, questions: tuple[str, ...]) -> None:
     for question in questions:
         await page.ask(question)
     await page.close()
-    lines = [json.dumps(frame, ensure_ascii=False) for frame in page.frames]
-    (HERE / f"{name}.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+    write(HERE / f"{name}.jsonl", page.frames)
 
 
 def main() -> None:
-    """Record every scene over two editions of one real page."""
+    """Record every scene anew."""
+    for name, frames in asyncio.run(record_all()).items():
+        write(HERE / f"{name}.jsonl", frames)
+    record_pages()
+
+
+def record_pages() -> None:
+    """Record the scenes over two editions of one real page."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         copy_pages(folder)

@@ -26,6 +26,7 @@ from assistant.audit.targets import Targets
 from assistant.core.access import Caller
 from assistant.core.audit import AuditKind
 from assistant.errors import AssistantError
+from assistant.interfaces import Identity
 from assistant.llm.scripted import ScriptedModel
 from assistant.store import Store
 from assistant.store.pseudonyms import pseudonym
@@ -42,10 +43,10 @@ ANSWER = "Employees get 20 days of annual leave."
 class Named:
     """Whoever the token names is let in, with the roles above; eve audits another company."""
 
-    async def authenticate(self, token: str | None) -> Caller:
+    async def authenticate(self, token: str | None) -> Identity:
         if token == "eve":
-            return Caller("rival", "eve", roles=frozenset({"auditor", "exporter"}))
-        return Caller("acme", token or "ann", ANN.groups, frozenset(ROLES[token or "ann"]))
+            return Identity(Caller("rival", "eve", roles=frozenset({"auditor", "exporter"})), "t")
+        return Identity(Caller("acme", token or "ann", ANN.groups, frozenset(ROLES[token or "ann"])), "t")
 
 
 def as_(name: str, **headers: str) -> dict[str, str]:

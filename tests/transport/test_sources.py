@@ -13,6 +13,7 @@ from fastapi.exceptions import RequestValidationError
 
 from assistant.core.access import Caller
 from assistant.errors import AssistantError
+from assistant.interfaces import Identity
 from assistant.store import Store
 from assistant.store.past_sources import SqlPastSources
 from assistant.transport.http import refuse, refuse_request
@@ -24,8 +25,8 @@ from tests.store.test_shown import NEW, OLD, answered
 class Named:
     """Whoever the token names is let in, in Ann's groups."""
 
-    async def authenticate(self, token: str | None) -> Caller:
-        return Caller("acme", token or "ann", ANN.groups)
+    async def authenticate(self, token: str | None) -> Identity:
+        return Identity(Caller("acme", token or "ann", ANN.groups), "t")
 
 
 @pytest_asyncio.fixture

@@ -2,7 +2,8 @@
  * A stand-in for the real server, for looking at the page: `npm run build && npm run dev`, then http://127.0.0.1:5180.
  * Serves the built page under the same strict headers, keeps conversations in memory, answers from dev/scenes.mjs.
  * PORT and MODEL set the port and the model's name. A question that contains "drop" loses its socket in mid-answer,
- * one that contains "change" hears after its answer that sources have changed.
+ * one that contains "change" hears after its answer that sources have changed, one with "cache" is answered from the cache.
+ * Files are taken as they come, whatever is in them; one whose name begins with "bad" is refused.
  */
 
 import { createHash, randomUUID } from 'node:crypto';
@@ -52,6 +53,7 @@ function session(id) {
     live: new Set(),
     cancelled: new Set(),
     started: new Map(),
+    files: new Map(),
     at: new Date().toISOString(),
   };
   sessions.set(id, fresh);
@@ -66,10 +68,12 @@ function publish(s, turn, type, d) {
   for (const send of s.live) send(numbered);
 }
 
-async function run(s, turn, id, text, drop) {
+async function run(s, turn, id, text, files, drop) {
   const deltas = [];
   for (const [type, d, wait] of eventsOf(turn, id, text, MODEL)) {
     await pause(wait);
+    if (type === 'turn.accepted') d.attachments = files.map((file) => s.files.get(file) ?? '?');
+    if (type === 'answer.start' && /cache/.test(text)) d.from_cache = turn;
     if (type === 'answer.delta') deltas.push(d.text);
     if (s.cancelled.has(turn) && type === 'answer.delta') {
       const so = deltas.join('');
@@ -128,7 +132,7 @@ function fold(log) {
   return [...turns].map(([turn, message]) => ({ turn, message }));
 }
 
-function api(path) {
+function api(path, query) {
   if (path === '/api/config') {
     const examples = [
       'How many days of annual leave do I get?',
@@ -142,12 +146,16 @@ function api(path) {
       examples,
       collections: ['hr', 'finance'],
       languages: ['en', 'zh'],
+      portals: [],
+      sign_in: '',
+      files: 10,
     };
   }
   if (path === '/api/sessions') {
     return {
       sessions: [...sessions.values()]
         .reverse()
+        .filter(({ title }) => title.toLowerCase().includes(query.toLowerCase()))
         .map(({ id, title, at, started }) => ({
           session_id: id,
           title,
@@ -157,6 +165,8 @@ function api(path) {
         })),
     };
   }
+  const [, exported] = /^\/api\/sessions\/([^/]+)\/export$/.exec(path) ?? [];
+  if (exported) return fold(sessions.get(exported)?.log ?? []);
   const [, id, turn, n] = /^\/api\/sessions\/([^/]+)(?:\/turns\/([^/]+)\/citations\/(\d+)\/source|\/turns\/[^/]+\/calls|\/sources)?$/.exec(path) ?? [];
   const s = sessions.get(id);
   if (!s) return null;
@@ -169,14 +179,44 @@ function api(path) {
   return cited ? sourceOf(cited.evidence) : null;
 }
 
+/** What changes something; null for requests that only ask. */
+async function change(request, path) {
+  if (path === '/api/auth/exchange') {
+    const expires_at = new Date(Date.now() + 15 * 60_000).toISOString();
+    return { status: 200, body: { access_token: randomUUID(), expires_at, roles: ['user'] } };
+  }
+  const [, id, inFiles] = /^\/api\/sessions\/([^/]+)(\/files(?:\/[^/]+)?)?$/.exec(path) ?? [];
+  const s = sessions.get(id);
+  if (!s || request.method === 'GET') return null;
+  const chunks = [];
+  for await (const chunk of request) chunks.push(chunk);
+  if (request.method === 'POST' && inFiles) return attach(s, decodeURIComponent(request.headers['x-file-name'] ?? ''));
+  if (request.method === 'DELETE' && !inFiles) sessions.delete(id);
+  if (request.method === 'PATCH') s.title = JSON.parse(Buffer.concat(chunks).toString()).title;
+  return { status: 200, body: {} };
+}
+
+function attach(s, title) {
+  if (title.startsWith('bad')) return { status: 422, body: { error: { code: 'bad_document' } } };
+  const id = randomUUID();
+  s.files.set(id, title);
+  return { status: 201, body: { id, title, chunks: 1 } };
+}
+
 const server = createServer(async (request, response) => {
-  const path = new URL(request.url, 'http://x').pathname;
+  const url = new URL(request.url, 'http://x');
+  const path = url.pathname;
   if (/^\/api\/.*\/images\//.test(path)) {
     response.writeHead(200, { 'Content-Type': 'image/png' });
     return response.end(PIXEL);
   }
   if (path.startsWith('/api/')) {
-    const body = api(path);
+    const changed = await change(request, path);
+    if (changed) {
+      response.writeHead(changed.status, { 'Content-Type': 'application/json' });
+      return response.end(JSON.stringify(changed.body ?? null));
+    }
+    const body = api(path, url.searchParams.get('query') ?? '');
     response.writeHead(body ? 200 : 404, { 'Content-Type': 'application/json' });
     return response.end(JSON.stringify(body ?? { code: 'not_found' }));
   }
@@ -271,7 +311,7 @@ function handle({ type, id, d }, s, send, drop) {
     s.started.set(id, turn);
     s.title ||= d.text.slice(0, 60);
     send(frame('ack', s.id, { id, duplicate, turn }));
-    if (!duplicate) void run(s, turn, id, d.text, /drop/.test(d.text) ? drop : () => undefined);
+    if (!duplicate) void run(s, turn, id, d.text, d.attachments ?? [], /drop/.test(d.text) ? drop : () => undefined);
   } else {
     if (type === 'turn.cancel') s.cancelled.add(d.turn);
     send(frame('ack', s.id, { id, duplicate: false }));

@@ -1,7 +1,7 @@
 /** The connection's environment in a browser. */
 
 import { socketUrl, type Api, type TokenSource } from './api';
-import type { Environment, Socket } from './connection';
+import type { Environment, Socket } from './environment';
 import type { Memory } from './memory';
 import { SUBPROTOCOL } from './protocol';
 import { ulid } from './ulid';

@@ -3,55 +3,31 @@
  * command until it is acknowledged. What the frames amount to is the reducer's; here is only what happens when.
  */
 
-import { ApiError, type TokenSource } from './api';
+import { ApiError } from './api';
+import { backOff, isFinal } from './back-off';
+import type { Environment, Socket } from './environment';
 import type { CitedState } from './fates';
-import { decode, VERSION, type Command, type Commands, type ControlFrame, type Frame, type Snapshot } from './protocol';
-import { EMPTY, forget, informed, reduce, restore, send, type ChatState, type Pending } from './reducer';
+import { decode, VERSION, type Command, type Commands, type ControlFrame, type Frame } from './protocol';
+import { EMPTY, forget, informed, reduce, restore, send, type Attached, type ChatState, type Pending } from './reducer';
 
-/** The part of a WebSocket that is used. */
-export interface Socket {
-  onopen: (() => void) | null;
-  onmessage: ((event: { data: unknown }) => void) | null;
-  onclose: ((event: { code: number }) => void) | null;
-  send(data: string): void;
-  close(): void;
-}
-
-/** Everything outside: sockets, REST, time, chance, storage. */
-export interface Environment {
-  connect(): Socket;
-  snapshot(session: string): Promise<Snapshot>;
-  token: TokenSource;
-  /** Call `run` after `ms`; the result calls it off. */
-  after(ms: number, run: () => void): () => void;
-  random(): number;
-  id(): string;
-  loadPending(session: string): Pending[];
-  savePending(session: string, pending: readonly Pending[]): void;
-}
-
+/** `lost` is the code of the close from which the line is coming back, null before the first. */
 export type Link =
-  { kind: 'idle' | 'connecting' | 'live' } | { kind: 'waiting'; ms: number } | { kind: 'closed'; code: number };
+  | { kind: 'idle' | 'live' }
+  | { kind: 'connecting'; lost: number | null }
+  | { kind: 'waiting'; ms: number; lost: number }
+  | { kind: 'closed'; code: number };
 
 export interface Ask {
   text: string;
   mode: string;
   collections: string[];
+  attachments: Attached[];
 }
 
 const READY_WITHIN_MS = 10_000;
 const WAKE_CHECK_MS = 5_000;
 const HEARTBEAT_MS = 20_000;
 const RATE_LIMITED_FROM = 4;
-
-/** Milliseconds to wait before attempt 0, 1, 2…: between half a second and a bound that doubles up to 20 s. */
-export function backOff(attempt: number, random: number): number {
-  const bound = Math.min(20_000, 500 * 2 ** (attempt + 1));
-  return 500 + random * (bound - 500);
-}
-
-/** Codes 45xx say that coming back would be refused again. */
-export const isFinal = (code: number): boolean => code >= 4500 && code <= 4599;
 
 export class Connection {
   state: ChatState = EMPTY;
@@ -72,7 +48,9 @@ export class Connection {
   private holeAt = -1;
   private laggedAt = -1;
   private drainMs: number | null = null;
+  private lostWith: number | null = null;
   private staleToken = false;
+  private waiting: { made(session: string): void; gone(): void }[] = [];
   private openId = '';
   /** Whether a conversation is to be had even where there is none yet. */
   private wanted = false;
@@ -90,8 +68,10 @@ export class Connection {
     this.wanted = false;
     this.outbox.clear();
     this.noted.clear();
+    for (const one of this.waiting.splice(0)) one.gone();
     this.state = { ...EMPTY, sessionId: session, need: session ? 'reload' : null };
     this.attempt = 0;
+    this.lostWith = null;
     this.holeAt = -1;
     if (session) for (const pending of this.env.loadPending(session)) if (!pending.error) this.enqueue(pending);
     if (session) void this.dial();
@@ -142,6 +122,14 @@ export class Connection {
     else if (this.link.kind === 'live' && this.ready && !this.silent) this.beat(WAKE_CHECK_MS);
   }
 
+  /** The id of the conversation, which the server makes where there is none yet; rejects when another one is opened first. */
+  session(): Promise<string> {
+    const { sessionId } = this.state;
+    if (sessionId) return Promise.resolve(sessionId);
+    this.warm();
+    return new Promise((made, gone) => this.waiting.push({ made, gone: () => gone(new Error('another conversation')) }));
+  }
+
   /** Try again after a close that does not come back by itself. */
   retry(): void {
     this.attempt = 0;
@@ -157,8 +145,13 @@ export class Connection {
   // ---- commands -------------------------------------------------------------------------------------------------
 
   private enqueue(pending: Pending): void {
-    const { id, text, mode, collections } = pending;
-    const d = collections.length ? { text, mode, scope: { collections } } : { text, mode };
+    const { id, text, mode, collections, attachments } = pending;
+    const d = {
+      text,
+      mode,
+      ...(collections.length ? { scope: { collections } } : {}),
+      ...(attachments.length ? { attachments: attachments.map((file) => file.id) } : {}),
+    };
     this.state = send(this.state, { ...pending, error: null });
     this.put({ v: VERSION, type: 'turn.start', id, d });
   }
@@ -189,7 +182,7 @@ export class Connection {
   private async dial(): Promise<void> {
     this.hangUp();
     const number = this.dialNumber;
-    this.setLink({ kind: 'connecting' });
+    this.setLink({ kind: 'connecting', lost: this.lostWith });
     try {
       const token = await this.env.token(this.staleToken);
       if (number !== this.dialNumber) return;
@@ -199,7 +192,7 @@ export class Connection {
       if (this.state.sessionId || this.wanted) this.connect(number, token);
       else this.setLink({ kind: 'idle' });
     } catch (error) {
-      if (number === this.dialNumber) this.lost(error instanceof ApiError && error.status === 401 ? 4501 : 1006);
+      if (number === this.dialNumber) this.lost(error instanceof ApiError && [401, 403].includes(error.status) ? 4501 : 1006);
     }
   }
 
@@ -254,7 +247,8 @@ export class Connection {
     const ms = this.drainMs ?? backOff(this.attempt, this.env.random());
     this.drainMs = null;
     this.attempt++;
-    this.setLink({ kind: 'waiting', ms });
+    this.lostWith = code;
+    this.setLink({ kind: 'waiting', ms, lost: code });
     this.later(ms, () => void this.dial());
   }
 
@@ -306,6 +300,7 @@ export class Connection {
         return this.begin(frame.d.heartbeat_ms);
       case 'replay.done':
         this.attempt = 0;
+        this.lostWith = null;
         return;
       case 'ack':
         this.outbox.delete(frame.d.id);
@@ -329,6 +324,7 @@ export class Connection {
     this.heartbeat = heartbeat && heartbeat > 0 ? heartbeat : HEARTBEAT_MS;
     this.setLink({ kind: 'live' });
     this.remember();
+    for (const one of this.waiting.splice(0)) one.made(this.state.sessionId!);
     for (const command of this.outbox.values()) this.transmit(command);
     this.stopBeat();
     this.stopBeat = this.env.after(this.heartbeat, () => this.beat(this.heartbeat));

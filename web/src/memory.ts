@@ -59,6 +59,7 @@ export class Memory {
 
 function isPending(value: unknown): value is Pending {
   if (typeof value !== 'object' || value === null) return false;
-  const { id, text, mode, collections } = value as Record<string, unknown>;
-  return typeof id === 'string' && typeof text === 'string' && typeof mode === 'string' && Array.isArray(collections);
+  const { id, text, mode, collections, attachments } = value as Record<string, unknown>;
+  const lists = Array.isArray(collections) && Array.isArray(attachments);
+  return lists && typeof id === 'string' && typeof text === 'string' && typeof mode === 'string';
 }

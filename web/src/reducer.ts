@@ -10,6 +10,7 @@ import type { CitedState } from './fates';
 import type {
   AnswerDelta,
   AnswerFinished,
+  AnswerStarted,
   CitationsAdded,
   ConflictsFound,
   ControlFrame,
@@ -27,7 +28,7 @@ import type {
 import { sha256 } from './sha256';
 import { stepOf, type Step } from './steps';
 
-export interface TurnState extends Omit<TurnMessage, 'steps'> {
+export interface TurnState extends Omit<TurnMessage, 'steps' | 'attachments' | 'from_cache' | 'withheld'> {
   turn: string;
   /** Code points in `text`, kept so that a delta is checked without counting the text again. */
   length: number;
@@ -37,6 +38,17 @@ export interface TurnState extends Omit<TurnMessage, 'steps'> {
   changes: SourceChanged[];
   /** What is known of its sources by number, as far as no later change has come. */
   states: ReadonlyMap<number, SourceState>;
+  /** Titles of the files that came with the question. */
+  attachments: readonly string[];
+  from_cache: string | null;
+  /** Only the question may be shown. */
+  withheld: boolean;
+}
+
+/** A file that the server holds for a conversation. */
+export interface Attached {
+  id: string;
+  title: string;
 }
 
 /** A question that was sent and is not yet known to be stored. */
@@ -45,6 +57,7 @@ export interface Pending {
   text: string;
   mode: string;
   collections: string[];
+  attachments: Attached[];
   error: string | null;
 }
 
@@ -75,6 +88,9 @@ const NEW_TURN: Omit<TurnState, 'turn'> = {
   steps: [],
   changes: [],
   states: new Map(),
+  attachments: [],
+  from_cache: null,
+  withheld: false,
   finish: null,
   sha256: null,
   model: null,
@@ -158,6 +174,9 @@ function restored(turn: string, message: TurnMessage, steps: readonly Step[]): T
     conflicts: message.conflicts && disputed(message.conflicts),
     changes: list(message.changes),
     states: NEW_TURN.states,
+    attachments: list(message.attachments),
+    from_cache: message.from_cache ?? null,
+    withheld: message.withheld === true,
   };
 }
 
@@ -191,6 +210,7 @@ function durable(state: ChatState, frame: DurableFrame): ChatState {
 
 /** Whether this frame shows that the text at hand is not the text that was stored. */
 function spoiled(turn: TurnState, frame: DurableFrame): boolean {
+  if (turn.withheld) return false;
   if (frame.type === 'answer.delta') return !fits(turn, frame.d);
   if (frame.type === 'answer.done') return !matches(turn, frame.d);
   return false;
@@ -202,15 +222,18 @@ const matches = (turn: TurnState, done: AnswerFinished): boolean =>
   done.length === turn.length && done.sha256 === sha256(turn.text);
 
 function advance(turn: TurnState, frame: DurableFrame): TurnState {
+  if (turn.withheld && !WITHOUT_SOURCES.includes(frame.type)) return turn;
   switch (frame.type) {
     case 'turn.accepted':
-      return { ...turn, question: frame.d.text };
+      return { ...turn, question: frame.d.text, attachments: list(frame.d.attachments) };
+    case 'turn.withheld':
+      return withheld(turn);
     case 'turn.plan':
       return { ...turn, plan: planned(frame.d), stage: 'plan', progress: null };
     case 'turn.progress':
       return progressed(turn, frame.d);
     case 'answer.start':
-      return { ...turn, model: frame.d.model, prompt: frame.d.prompt, stage: 'write', progress: null };
+      return { ...turn, ...started(frame.d), stage: 'write', progress: null };
     case 'answer.delta':
       return fits(turn, frame.d) ? appended(turn, frame.d.text) : turn;
     case 'answer.done':
@@ -227,6 +250,21 @@ function advance(turn: TurnState, frame: DurableFrame): TurnState {
       return turn;
   }
 }
+
+/** Events in which sources have no part; they are told of withheld turns too. */
+const WITHOUT_SOURCES: readonly string[] = ['turn.accepted', 'turn.usage', 'turn.done'];
+
+/** What was shown of it is taken back but for what was asked, how it ended and what it cost. */
+function withheld(shown: TurnState): TurnState {
+  const { turn, question, attachments, status, stage, error, usage, audit_id, record_hash } = shown;
+  return { ...NEW_TURN, turn, question, attachments, status, stage, error, usage, audit_id, record_hash, withheld: true };
+}
+
+const started = ({ model, prompt, from_cache }: AnswerStarted): Partial<TurnState> => ({
+  model,
+  prompt,
+  from_cache: from_cache ?? null,
+});
 
 function progressed(turn: TurnState, d: TurnProgress): TurnState {
   const step = stepOf(d);
@@ -250,7 +288,7 @@ const ended = (done: TurnFinished): Partial<TurnState> => ({
 
 function changed(state: ChatState, change: SourceChanged): ChatState {
   const turns = state.turns.map((turn) =>
-    turn.turn === change.turn ? outdated(turn, change) : turn,
+    turn.turn === change.turn && !turn.withheld ? outdated(turn, change) : turn,
   );
   return { ...state, turns, told: [...state.told, change] };
 }
@@ -275,7 +313,7 @@ export function informed(state: ChatState, told: ChatState['told'], found: reado
 
 // Fields with a default may be absent from an older server or a trimmed frame: read them as empty.
 
-const list = <T>(value: T[] | undefined | null): T[] => (Array.isArray(value) ? value : []);
+const list = <T>(value: readonly T[] | undefined | null): T[] => (Array.isArray(value) ? value : []);
 
 const planned = (d: TurnPlanned): TurnPlanned => ({
   ...d,

@@ -1,10 +1,16 @@
 /**
- * The script for every page: `<script type="module" src="https://…/assistant-chat.js" data-launcher></script>` gives a
- * button in the corner that opens the chat; without `data-launcher` it only defines `<assistant-chat>`, to be placed by
- * the page. The server is where the script came from, or `data-base`.
+ * The script for every page: it defines `<assistant-chat>` and `<assistant-citation>`, which the page places where they
+ * belong; `data-launcher` on the script's tag adds a chat that opens from a button in the corner. The server is where
+ * the script came from, or what `src` of an element or `data-base` of the tag names.
  */
 
-import { AssistantLauncher } from './components/launcher';
+import { AssistantChat } from './components/chat';
+import './components/citation';
 import { scriptTag } from './home';
 
-if (scriptTag && 'launcher' in scriptTag.dataset) document.body.append(new AssistantLauncher());
+if (scriptTag && 'launcher' in scriptTag.dataset) {
+  const chat = new AssistantChat();
+  chat.display = 'launcher';
+  chat.tokenUrl = scriptTag.dataset['tokenUrl'] ?? '';
+  document.body.append(chat);
+}

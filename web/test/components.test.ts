@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { AssistantChat } from '../src/components/chat';
 import { Finished } from '../src/components/finished';
 import { partsOf } from '../src/components/plan';
+import '../src/components/conversations';
 import '../src/components/turn';
 import { Memory } from '../src/memory';
 import { EMPTY, reduce, type TurnState } from '../src/reducer';
@@ -103,7 +104,7 @@ describe('the chat', () => {
       return Promise.resolve(new Response(JSON.stringify(body ?? {}), { status: body ? 200 : 404 }));
     });
     const chat = new AssistantChat();
-    chat.base = 'https://desk.example';
+    chat.src = 'https://desk.example';
     chat.locale = 'en';
     document.body.append(chat);
     await drawn(chat);
@@ -133,7 +134,8 @@ describe('the chat', () => {
 
   it('greets with the title, the examples, past conversations and an honest word about the model', async () => {
     const chat = await open();
-    const text = root(chat).textContent!;
+    const list = root(chat).querySelector('assistant-conversations')!.shadowRoot!;
+    const text = root(chat).textContent! + list.textContent!;
     for (const part of ['Desk', 'Example?', 'Old one', 'No language model is connected']) expect(text).toContain(part);
   });
 

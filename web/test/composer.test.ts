@@ -1,8 +1,9 @@
 // @vitest-environment happy-dom
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { AssistantComposer } from '../src/components/composer';
 import { en } from '../src/words/en';
+import { OPTIONS_WORDS } from '../src/words/options';
 
 const CUSTOM = ['constructor', '<b>ours</b>', '先查后答 🔎', 'x'.repeat(300)];
 
@@ -14,7 +15,7 @@ async function composer(modes: string[], locale: 'en' | 'zh' = 'en'): Promise<As
   document.body.append(element);
   await element.updateComplete;
   element.shadowRoot!.querySelector<HTMLButtonElement>('.tool')!.click();
-  await element.updateComplete;
+  await vi.waitFor(() => expect(element.shadowRoot!.querySelector('select')).not.toBeNull());
   return element;
 }
 
@@ -32,9 +33,9 @@ describe('the mode picker', () => {
     const names = [...root.querySelectorAll('option')].map((one) => one.textContent);
     expect(names).toEqual(Object.values(en.modes));
     const note = root.querySelector(`#${root.querySelector('select')!.getAttribute('aria-describedby')}`)!;
-    expect(note.textContent).toBe(en.modeNotes['auto']);
+    expect(note.textContent).toBe(OPTIONS_WORDS.en.modeNotes['auto']);
     await choose(element, 'tree_summarize');
-    expect(note.textContent).toBe(en.modeNotes['tree_summarize']);
+    expect(note.textContent).toBe(OPTIONS_WORDS.en.modeNotes['tree_summarize']);
     element.locale = 'zh';
     await element.updateComplete;
     expect(note.textContent).toContain('归纳');
@@ -45,7 +46,7 @@ describe('the mode picker', () => {
     const root = element.shadowRoot!;
     expect(root.querySelectorAll('option')[1]!.textContent).toBe(mode);
     await choose(element, mode);
-    expect(root.querySelector('#mode-note')!.textContent).toBe(en.customMode);
+    expect(root.querySelector('#mode-note')!.textContent).toBe(OPTIONS_WORDS.en.customMode);
     root.querySelector<HTMLButtonElement>('.tool')!.click();
     await element.updateComplete;
     expect(root.querySelector('.chosen')!.textContent).toBe(mode);

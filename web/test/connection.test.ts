@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { backOff, isFinal } from '../src/connection';
+import { backOff, isFinal } from '../src/back-off';
 import { EMPTY, reduce } from '../src/reducer';
 import { World } from './fake';
 import { frame, numbered, SID, turnEvents } from './transcript';
 
 const TURN = numbered(turnEvents('t1', 'q', ['one ', 'two ', 'three']));
-const QUESTION = { text: 'q', mode: 'auto', collections: [] };
+const QUESTION = { text: 'q', mode: 'auto', collections: [], attachments: [] };
 
 async function live(log = TURN): Promise<World> {
   const world = new World();
@@ -107,17 +107,17 @@ describe('coming back', () => {
   it('resumes after the last number and starts counting attempts anew once it is whole', async () => {
     const world = await live(TURN.slice(0, 5));
     await world.drop();
-    expect(world.connection.link).toEqual({ kind: 'waiting', ms: 750 });
+    expect(world.connection.link).toEqual({ kind: 'waiting', ms: 750, lost: 1006 });
     await world.pass(750);
     await world.drop();
-    expect(world.connection.link).toEqual({ kind: 'waiting', ms: 1250 });
+    expect(world.connection.link).toEqual({ kind: 'waiting', ms: 1250, lost: 1006 });
     world.log = TURN;
     await world.pass(1250);
     const socket = await world.accept();
     expect(socket.of('session.open')[0]!.d.resume).toEqual({ epoch: 'e1', seq: 5 });
     expect(world.connection.state.turns[0]).toMatchObject({ text: 'one two three', status: 'completed' });
     await world.drop();
-    expect(world.connection.link).toEqual({ kind: 'waiting', ms: 750 });
+    expect(world.connection.link).toEqual({ kind: 'waiting', ms: 750, lost: 1006 });
   });
 
   it.each([4500, 4501, 4502, 4503, 4504, 4505])('does not come back from %i by itself', async (code) => {
@@ -155,7 +155,7 @@ describe('coming back', () => {
     const world = await live();
     world.socket.say(frame('server.draining', { reconnect_after_ms: 3210 }));
     await world.drop(4002);
-    expect(world.connection.link).toEqual({ kind: 'waiting', ms: 3210 });
+    expect(world.connection.link).toEqual({ kind: 'waiting', ms: 3210, lost: 4002 });
   });
 
   it('takes no more from a socket that it left', async () => {

@@ -29,6 +29,8 @@ const SOURCE = {
   page: null,
   date: null,
   authority: 'high',
+  image: null,
+  region: null,
 } as const;
 
 export const cite = (n: number, at: { start: number; end: number }): Citation => ({
@@ -44,6 +46,7 @@ export const doubt = (at: { start: number; end: number }): SentenceVerdict => ({
   ...at,
   verdict: 'unsupported',
   score: 0,
+  nearest: null,
 });
 
 const added = (items: Citation[], unsupported: SentenceVerdict[]): CitationsAdded => ({

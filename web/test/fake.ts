@@ -1,7 +1,8 @@
 /** A clock that is turned by hand and a server that keeps a log, for the connection. */
 
 import { ApiError } from '../src/api';
-import { Connection, type Environment, type Socket } from '../src/connection';
+import { Connection } from '../src/connection';
+import type { Environment, Socket } from '../src/environment';
 import type { Command, DurableFrame, Frame, Snapshot } from '../src/protocol';
 import { EMPTY, reduce, type Pending } from '../src/reducer';
 import { frame, SID } from './transcript';

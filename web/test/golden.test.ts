@@ -1,29 +1,10 @@
-/** Transcripts recorded by the server (tests/transcripts/*.jsonl, one server frame a line) through the reducer. */
+/** Transcripts recorded by the server through the reducer. */
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-import { decode, type DurableFrame, type Frame } from '../src/protocol';
 import { EMPTY, reduce } from '../src/reducer';
+import { durable, framesOf as frames, recorded as names } from './recorded';
 import { digest } from './transcript';
-
-const FOLDER = resolve(import.meta.dirname, '../../tests/transcripts');
-const names = existsSync(FOLDER) ? readdirSync(FOLDER).filter((name) => name.endsWith('.jsonl')) : [];
-
-/** A line holds a frame, or an object with one under `frame`; frames of the client are passed by. */
-function frames(name: string): Frame[] {
-  const lines = readFileSync(resolve(FOLDER, name), 'utf8')
-    .split('\n')
-    .filter((line) => line.trim());
-  return lines.flatMap((line) => {
-    const value = JSON.parse(line) as { frame?: unknown };
-    const frame = decode(JSON.stringify(value.frame ?? value));
-    return frame ? [frame] : [];
-  });
-}
-
-const durable = (all: Frame[]): DurableFrame[] => all.filter((f): f is DurableFrame => typeof f.seq === 'number');
 
 describe.skipIf(!names.length)('golden transcripts', () => {
   it.each(names)('%s: every answer has the hash that was sent', (name) => {

@@ -30,6 +30,7 @@ const PLAN: TurnPlanned = {
   evidence: [],
   language: 'en',
   searched: [],
+  structured: false,
 };
 
 const CALL = {
@@ -219,7 +220,7 @@ describe('the turn', () => {
   }
 
   it('says the stage to those who listen, outside of the busy answer, and is silent in the end', async () => {
-    const progress = { stage: 'read', done: 10, total: 40 };
+    const progress = { stage: 'read', done: 10, total: 40, text: null, failed: null };
     const element = await turnOf(state({ status: 'running', text: '', stage: 'read', progress, steps: [step()] }));
     const live = element.shadowRoot!.querySelector('[aria-live=polite]')!;
     expect(live.closest('[aria-busy]')).toBeNull();
@@ -258,7 +259,7 @@ describe('a conflict', () => {
   it.each([
     ['statement', true],
     ['number', false],
-  ])('of kind %s says whether a model found it', async (kind, found) => {
+  ] as const)('of kind %s says whether a model found it', async (kind, found) => {
     const item: ConflictShown = { topic: 'Leave', kind, sides: [], resolution: 'unresolved', note: '', followed: 'silent' };
     const element = new AssistantTurn();
     Object.assign(element, { turn: state({ conflicts: { items: [item] } }), locale: 'en', loads: loads() });

@@ -232,7 +232,7 @@ describe('what does not fit', () => {
 });
 
 describe('questions on their way', () => {
-  const mine = { id: 'c-t1', text: 'q', mode: 'auto', collections: [], error: null };
+  const mine = { id: 'c-t1', text: 'q', mode: 'auto', collections: [], attachments: [], error: null };
 
   it('are replaced by the stored turn', () => {
     const state = play(numbered(turnEvents('t1', 'q', [])).slice(0, 1), send(EMPTY, mine));

@@ -4,10 +4,11 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ApiError } from '../src/api';
 import { AssistantSource } from '../src/components/source';
 import { AssistantTurn } from '../src/components/turn';
-import { words, type Locale } from '../src/i18n';
+import type { Locale } from '../src/i18n';
 import { pastSourceOf, type PastSource } from '../src/past-source';
 import type { SourceState } from '../src/protocol';
 import { EMPTY, reduce, type TurnState } from '../src/reducer';
+import { sourceWords } from '../src/words/source';
 import { cite } from './dom';
 import { numbered, turnEvents } from './transcript';
 
@@ -64,7 +65,7 @@ describe('the source panel', () => {
   it('shows the passage as it was beside that of today, with versions, dates and the words that differ', async () => {
     const element = await panel(() => Promise.resolve(pastSourceOf(body())));
     expect(texts(element, 'figcaption')).toEqual(['As it was Version 2 1 May 2023', 'Today Version 3 1 May 2024']);
-    expect(texts(element, '.state')).toEqual([words('en').sourceState.changed]);
+    expect(texts(element, '.state')).toEqual([sourceWords('en').sourceState.changed]);
     expect(texts(element, 'figure:first-child del')).toEqual(['[removed: 20 end]']);
     expect(texts(element, 'figure:last-child ins')).toEqual(['[added: 25 end]', '[added: Really. end]']);
     expect(all(element, 'figure:first-child ins, figure:last-child del')).toEqual([]);
@@ -85,7 +86,7 @@ describe('the source panel', () => {
   it.each(['unchanged', 'deleted', 'unknown'] as const)('says in words that a source is %s', async (state) => {
     for (const locale of ['en', 'zh'] as const) {
       const element = await panel(() => Promise.resolve(plain(state)), locale);
-      expect(texts(element, '.state')).toEqual([words(locale).sourceState[state]]);
+      expect(texts(element, '.state')).toEqual([sourceWords(locale).sourceState[state]]);
       expect(all(element, 'figure, del, ins')).toEqual([]);
       expect(texts(element, 'blockquote')).toEqual(['Leave. You get 20 days. Ask first.']);
     }
@@ -100,7 +101,7 @@ describe('the source panel', () => {
   it('says so when nothing of the passage is left today', async () => {
     const current = { version: 3, date: null, before: null, exact: null, after: null };
     const element = await panel(() => Promise.resolve(pastSourceOf(body({ current, diff: null }))));
-    expect(texts(element, 'figure:last-child')[0]).toContain(words('en').passageGone);
+    expect(texts(element, 'figure:last-child')[0]).toContain(sourceWords('en').passageGone);
     expect(texts(element, 'blockquote')).toEqual(['Leave. You get 20 days. Ask first.']);
   });
 
@@ -110,7 +111,7 @@ describe('the source panel', () => {
     told.fate = 'not_available';
     await settled(told);
     for (const element of [refused, told]) {
-      expect(texts(element, '.state')).toEqual([words('en').sourceState.not_available]);
+      expect(texts(element, '.state')).toEqual([sourceWords('en').sourceState.not_available]);
       expect(element.shadowRoot!.textContent).not.toContain('20 days');
       expect(all(element, 'blockquote, .place')).toEqual([]);
     }
@@ -119,7 +120,7 @@ describe('the source panel', () => {
   it('shows the quote of the answer when the server cannot be reached', async () => {
     const element = await panel(() => Promise.reject(new ApiError(503, '/')));
     expect(texts(element, 'blockquote')).toEqual(['You get 20 days.']);
-    expect(texts(element, '.state')).toEqual([words('en').passageFailed]);
+    expect(texts(element, '.state')).toEqual([sourceWords('en').passageFailed]);
   });
 
   it('looks again when a change is told, and the last answer counts', async () => {
@@ -132,7 +133,7 @@ describe('the source panel', () => {
     waiting[1]!(pastSourceOf(body()));
     waiting[0]!(plain('unchanged'));
     await settled(element);
-    expect(texts(element, '.state')).toEqual([words('en').sourceState.changed]);
+    expect(texts(element, '.state')).toEqual([sourceWords('en').sourceState.changed]);
   });
 
   it('takes markup and signs of direction as text, on both sides and in every piece', async () => {
@@ -184,7 +185,7 @@ describe('an answer whose sources changed', () => {
 
   it.each(['changed', 'deleted', 'not_available'] as const)('marks the number with a sign and words (%s)', async (state) => {
     for (const locale of ['en', 'zh'] as const) {
-      const w = words(locale);
+      const w = sourceWords(locale);
       const root = await answer([[1, 'unchanged'], [2, state]], locale);
       expect(root.querySelectorAll('button.cite .fate')).toHaveLength(1);
       expect(labels(root).map((label) => label.includes(w.fate[state]))).toEqual([false, true]);

@@ -44,10 +44,10 @@ export function turnEvents(
     return event;
   });
   return [
-    ['turn.accepted', { turn, client_id: `c-${turn}`, text: question, by: 'u1' }, turn],
-    ['turn.progress', { stage: 'search', done: null, total: null }, turn],
+    ['turn.accepted', { turn, client_id: `c-${turn}`, text: question, by: 'u1', attachments: [] }, turn],
+    ['turn.progress', { stage: 'search', done: null, total: null, text: null, failed: null }, turn],
     ...steps.map((step): Event => ['turn.progress', step, turn]),
-    ['answer.start', { model: 'm', prompt: 'p' }, turn],
+    ['answer.start', { model: 'm', prompt: 'p', parameters: [], from_cache: null }, turn],
     ...deltas,
     ['answer.done', { length: off, sha256: digest(text), finish: status === 'completed' ? 'stop' : 'cancelled' }, turn],
     ['citations', { status: 'none', items: [], unsupported: [], agreement: null }, turn],

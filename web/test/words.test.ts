@@ -17,10 +17,15 @@ import {
 } from '../src/i18n';
 import { excerpt, withoutMarkup } from '../src/plain';
 import { ulid } from '../src/ulid';
+import { ANSWER_WORDS } from '../src/words/answer';
 import { en } from '../src/words/en';
+import { FILE_WORDS } from '../src/words/files';
+import { LIST_WORDS } from '../src/words/list';
+import { OPTIONS_WORDS } from '../src/words/options';
 import { planWords } from '../src/words/plan';
 import { planEn } from '../src/words/plan-en';
 import { planZh } from '../src/words/plan-zh';
+import { SOURCE_WORDS } from '../src/words/source';
 import { zh } from '../src/words/zh';
 
 const keys = (value: object, path = ''): string[] =>
@@ -28,16 +33,19 @@ const keys = (value: object, path = ''): string[] =>
     typeof inner === 'object' && inner !== null ? keys(inner as object, `${path}${key}.`) : [path + key],
   );
 
+const CATALOGUES: readonly { en: object; zh: object }[] = [ANSWER_WORDS, SOURCE_WORDS, OPTIONS_WORDS, LIST_WORDS, FILE_WORDS];
+
 describe('words', () => {
   it('are the same set in both languages, none empty but where nothing is said', () => {
     expect(keys(zh).sort()).toEqual(keys(en).sort());
     expect(keys(planZh).sort()).toEqual(keys(planEn).sort());
+    for (const both of CATALOGUES) expect(keys(both.zh).sort()).toEqual(keys(both.en).sort());
     const empty = (value: object): string[] =>
       keys(value).filter(
         (path) => path.split('.').reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], value) === '',
       );
-    expect(empty(en)).toEqual(['followed.silent']);
-    expect(empty(zh)).toEqual(['followed.silent']);
+    for (const all of [en, zh, ...CATALOGUES.flatMap((both) => [both.en, both.zh])])
+      expect(empty(all).filter((path) => path !== 'followed.silent')).toEqual([]);
   });
 
   it('name every error code and close code that the server knows', () => {
@@ -55,6 +63,10 @@ describe('words', () => {
       'context_overflow',
       'model_misconfigured',
       'interrupted',
+      'token_expired',
+      'access_revoked',
+      'other_user',
+      'bad_document',
     ]) {
       expect(en.errors[code], code).toBeTruthy();
     }
@@ -71,8 +83,8 @@ describe('words', () => {
       expect(planEn.reasons[code!], code).toBeTruthy();
       if (mode !== 'that') expect(en.modes[mode!], mode).toBeTruthy();
     }
-    expect(Object.keys(en.modeNotes)).toEqual(Object.keys(en.modes));
-    for (const note of Object.values(en.modeNotes)) expect(note.length).toBeLessThan(90);
+    expect(Object.keys(OPTIONS_WORDS.en.modeNotes)).toEqual(Object.keys(en.modes));
+    for (const note of Object.values(OPTIONS_WORDS.en.modeNotes)) expect(note.length).toBeLessThan(90);
   });
 
   it('are never found under a name that every object has', () => {

@@ -26,7 +26,7 @@ const WORDS = {
     followed: "The answer followed", resolution: "Resolution", record: "The record as it is hashed", person: "Person", session: "Session", turn: "Turn", time: "Time",
     mode: "Mode", model: "Model", status: "Status", agreement: "Agreement", version: "version", whole: "The cited text alone is kept.", no: "no", fits: "This record fits.",
     verdicts: { supported: "supported", partial: "partial", unsupported: "unsupported", contradicted: "contradicted" },
-    kinds: { turn: "Answer", feedback: "Feedback", correction: "Correction", view: "View", export: "Export", replay: "Replay", hold: "Legal hold", erasure: "Erasure", retention: "Retention" },
+    kinds: { turn: "Answer", feedback: "Feedback", correction: "Correction", view: "View", export: "Export", replay: "Replay", hold: "Legal hold", erasure: "Erasure", retention: "Retention", adoption: "Answer of record" },
   },
   zh: {
     title: "审计导出", other: "English", checking: "正在验证…", verified: "已验证：所有检查均通过。",
@@ -49,7 +49,7 @@ const WORDS = {
     followed: "回答采用", resolution: "处理规则", record: "计算哈希的记录原文", person: "人员", session: "会话", turn: "轮次", time: "时间",
     mode: "模式", model: "模型", status: "状态", agreement: "一致度", version: "版本", whole: "仅保留了引文本身。", no: "无", fits: "此记录相符。",
     verdicts: { supported: "有依据", partial: "部分有依据", unsupported: "无依据", contradicted: "相矛盾" },
-    kinds: { turn: "回答", feedback: "反馈", correction: "更正", view: "查看", export: "导出", replay: "重放", hold: "法律保留", erasure: "删除", retention: "保留期限" },
+    kinds: { turn: "回答", feedback: "反馈", correction: "更正", view: "查看", export: "导出", replay: "重放", hold: "法律保留", erasure: "删除", retention: "保留期限", adoption: "正式答案" },
   },
 };
 

@@ -17,11 +17,13 @@ from typing import Final
 
 from assistant.core.grounding.indexing import EvidenceIndex
 from assistant.core.grounding.reading import match_terms
+from assistant.core.grounding.rows import is_named, row_meant, row_name
 
 _NEAR: Final = 3
 _RELATED: Final = 0.5
 _CANDIDATES: Final = 8
 _MOST_SEEN: Final = 8
+_MOST_NEIGHBOURS: Final = 2000
 _HOPEFUL: Final = 0.75
 Held = dict[str, tuple[float, str]]
 """Terms of a claim that a unit holds: each with its share, 1 or less for a related word, and that word."""
@@ -72,27 +74,37 @@ def ground(
     index: EvidenceIndex,
     favoured: frozenset[int] = frozenset(),
     avoided: frozenset[int] = frozenset(),
+    head: str = "",
 ) -> Grounding:
-    """Find the units that carry a claim; `favoured` pieces of evidence win a tie, no more; `avoided` units stay out."""
-    said = tuple(match_terms(claim))
-    if not said or not index.units:
+    """Find the units that carry a claim; `favoured` pieces of evidence win a tie, no more; `avoided` units stay out.
+
+    `head` is the head of the table in which the claim is a row; it names things, but claims nothing.
+    """
+    if not index.units or not match_terms(claim):
         return NOWHERE
-    return _Search(said, index, favoured, avoided).run()
+    return _Search(claim, head, index, favoured, avoided).run()
 
 
 class _Search:
     """One claim against one index: the weights of its terms, and how much of them each unit and piece holds."""
 
     def __init__(
-        self, said: tuple[str, ...], index: EvidenceIndex, favoured: frozenset[int], avoided: frozenset[int]
+        self,
+        claim: str,
+        head: str,
+        index: EvidenceIndex,
+        favoured: frozenset[int],
+        avoided: frozenset[int],
     ) -> None:
-        self._terms = said
+        self._claim = claim
+        self._head = head
+        self._terms = said = tuple(match_terms(claim))
         self._index = index
         self._favoured = favoured
         self._avoided = avoided
         self._weights = {term: index.weight(term) for term in said}
         self._total = sum(self._weights.values())
-        self._neighbours = [pair for pair in pairwise(said) if pair[0] != pair[1]]
+        self._neighbours = [pair for pair in pairwise(said) if pair[0] != pair[1]][:_MOST_NEIGHBOURS]
         self._held: dict[int, Held] = {}
         self._near: dict[int, frozenset[int]] = {}
         self._by_unit: defaultdict[int, float] = defaultdict(float)
@@ -140,24 +152,24 @@ class _Search:
         hopeful = [unit for unit in best if worth[unit] >= worth[best[0]] * _HOPEFUL]
         favoured = [unit for unit in words if self._piece(unit) in self._favoured] if self._favoured else []
         quoted = [min(units, key=lambda unit: (-words[unit], unit)) for units in (words, favoured) if units]
-        return [Place(at, at, at, self._fit(at, at)) for at in dict.fromkeys([*hopeful, *quoted])]
+        found = dict.fromkeys([*hopeful, *quoted])
+        if self._avoided:  # what the row that is meant denies, no other row of its table can carry
+            found = {at: None for at in found if self._meant_at(at) not in self._avoided}
+        return [Place(at, at, at, self._fit(at, at)) for at in found]
 
     def _widened(self, alone: Place) -> Place:
         """The unit with the neighbour that adds enough to the better of the two; a weaker start is left alone."""
         best, gain = alone, _WORTH_WIDER
-        mine = self._coverage(self._holds(alone.anchor))
+        held = self._holds(alone.anchor)
+        mine = self._coverage(held)
         for first, last in ((alone.first - 1, alone.first), (alone.first, alone.first + 1)):
             other = last if first == alone.anchor else first
-            if not self._by_unit.get(other) or not self._adjacent(first, last):
+            if not self._by_unit.get(other) or not self._index.adjacent(first, last):
                 continue
             more = self._coverage(_merge(self._holds(first), self._holds(last))) - mine
-            if more >= gain and self._coverage(self._holds(other)) <= mine:
+            if more >= gain and self._coverage(self._holds(other)) <= mine and self._may_add(other, held):
                 best, gain = Place(first, last, alone.anchor, self._fit(first, last)), more
         return best
-
-    def _adjacent(self, first: int, last: int) -> bool:
-        one, other = self._index.units[first], self._index.units[last]
-        return one.piece == other.piece and one.part == other.part
 
     def _complement(self, held: Held) -> Place | None:
         """The unit that adds most to what is covered, when it adds enough."""
@@ -166,17 +178,29 @@ class _Search:
             if term not in held:
                 for unit in self._index.postings.get(term, ()):
                     gains[unit] += 0.0 if unit in self._avoided else weight
-        if not gains:
-            return None
-        best = min(gains, key=lambda unit: (-gains[unit], unit))
-        return Place(best, best, best, self._fit(best, best)) if gains[best] >= _WORTH_MORE * self._total else None
+        enough = [unit for unit, gain in gains.items() if gain >= _WORTH_MORE * self._total]
+        likely = nsmallest(_CANDIDATES, enough, key=lambda unit: (-gains[unit], unit))
+        best = next((unit for unit in likely if self._may_add(unit, held)), None)
+        return None if best is None else Place(best, best, best, self._fit(best, best))
+
+    def _may_add(self, unit: int, held: Held) -> bool:
+        """Whether a unit may lend its words: a row of a table only where it is meant, or figures of two rows would mix.
+
+        It is meant where the claim or the head of its table names its first cell, or where it has a word that nothing
+        else has given; its figures alone name nothing.
+        """
+        name = row_name(self._index.units[unit].text)
+        if name is None:
+            return True
+        gives = self._holds(unit).keys() - held.keys()
+        return is_named(name, f"{self._head}\n{self._claim}") or any(not term[0].isdigit() for term in gives)
 
     def _joined(self, chosen: Sequence[Place], more: Place) -> list[Place]:
         """The places with one more; one that touches an earlier place widens it."""
         for at, place in enumerate(chosen):
             low, high = min(place.first, more.first), max(place.last, more.last)
             touches = more.first <= place.last + 1 and place.first <= more.last + 1
-            if touches and self._adjacent(low, high):
+            if touches and self._index.adjacent(low, high):
                 return [*chosen[:at], Place(low, high, place.anchor, place.fit), *chosen[at + 1 :]]
         return [*chosen, more]
 
@@ -216,7 +240,15 @@ class _Search:
         equals = [place for place in alone if place.fit >= first.fit - _TIE]
         meant = max(equals, key=lambda place: (self._is_favoured(place), self._rank(place), -place.first))
         places = [self._widened(place) for place in alone if self._piece(place.anchor) == self._piece(meant.anchor)]
-        return max(places, key=lambda place: (place.fit, -place.first))
+        return self._row_meant(max(places, key=lambda place: (place.fit, -place.first)))
+
+    def _row_meant(self, best: Place) -> Place:
+        """The place itself, or the row of its table that the claim names where the place is another row."""
+        at = self._meant_at(best.anchor)
+        return best if at == best.anchor else Place(at, at, at, self._fit(at, at))
+
+    def _meant_at(self, unit: int) -> int:
+        return row_meant(unit, self._claim, self._index, is_row=bool(self._head))
 
     def _is_favoured(self, place: Place) -> bool:
         return self._piece(place.anchor) in self._favoured

@@ -79,9 +79,14 @@ def _alike(left: _Clause, right: _Clause) -> bool:
     return shared >= _LEAST_SHARED and shared >= _SAME_CLAUSE * max(len(left.terms), len(right.terms))
 
 
+def negations(text: str) -> list[re.Match[str]]:
+    """The words of a text that negate something, in order; those of a bound ("no more than") do not."""
+    return [match for match in _DENIAL.finditer(text) if not _BOUND.match(text[match.end() : match.end() + 24])]
+
+
 def _negated(clause: str) -> frozenset[str]:
     """The words of a clause that a negation falls on: the next content word, else the last one before."""
-    found = (match for match in _DENIAL.finditer(clause) if not _BOUND.match(clause[match.end() : match.end() + 24]))
+    found = negations(clause)
     return frozenset(term for term in (_target(clause, match.start(), match.end()) for match in found) if term)
 
 

@@ -68,8 +68,23 @@ def figures(text: str) -> Figures:
 
 
 def missing(claim: Figures, evidence: Sequence[Figures]) -> list[Figure]:
-    """The figures of a claim that no evidence gives."""
-    return [each for each in claim.stated() if not _given(each, evidence)]
+    """The figures of a claim that no evidence gives; one that is repeated is looked for once."""
+    known: dict[object, bool] = {}
+    absent: list[Figure] = []
+    for each in claim.stated():
+        key = _value(each)
+        if key not in known:
+            known[key] = _given(each, evidence)
+        if not known[key]:
+            absent.append(each)
+    return absent
+
+
+def _value(one: Figure) -> tuple[object, ...]:
+    """What a figure says, wherever it stands."""
+    if isinstance(one, Moment):
+        return one.kind, one.key
+    return one.dimension, one.low, one.high, one.unit, one.bound
 
 
 def _given(one: Figure, shown: Sequence[Figures]) -> bool:

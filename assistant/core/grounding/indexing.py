@@ -91,6 +91,11 @@ class EvidenceIndex:
         """Whether the term stands anywhere in the evidence, titles and sections included."""
         return term in self.postings or term in self.headings
 
+    def adjacent(self, one: int, other: int) -> bool:
+        """Whether two units stand in the same kept part of a piece of evidence."""
+        here, there = self.units[one], self.units[other]
+        return (here.piece, here.part) == (there.piece, there.part)
+
     def _counted(self, term: str) -> dict[int, int]:
         """How often each piece holds the term, or else the related word that it holds most often."""
         counted: dict[int, int] = {}

@@ -16,6 +16,9 @@ LONGEST_CUT: Final = 600
 _GLUED: Final = re.compile(r"[.!?](?=[A-Z][a-z]*[ ,!?])(?<=[a-z]{3}.)")
 """Where text taken from a page has lost the space between two sentences ("in March.Contractors are")."""
 
+_LIST_NUMBER: Final = re.compile(r"^\s*(?:\d{1,3}[.)](?=\s)|[(（]\d{1,3}[)）]|\d{1,3}[、．）])\s*")
+"""The number of a list item, which says nothing: it is no term, or each "2" of an answer would be found there."""
+
 _IN_ADDRESSES: Final = frozenset("./@:_\\")
 
 _LONGEST_WORD: Final = 80
@@ -61,7 +64,7 @@ def _read(stored: str) -> tuple[Cut, ...]:
     for sentence in sentences(stored):
         for span in _parts(stored, sentence):
             text = stored[span.start : span.end] if plain else clean_for_display(stored[span.start : span.end])
-            found_terms = tuple(match_terms(text)) if plain or text in shown else ()
+            found_terms = tuple(match_terms(_LIST_NUMBER.sub("", text, count=1))) if plain or text in shown else ()
             if found_terms:
                 found.append(Cut(span, text, found_terms, _places(found_terms)))
     return tuple(found)

@@ -59,10 +59,14 @@ def is_refusal(sentence: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence that states something: where it stands, and its words that claim (offsets as in the sentence)."""
+    """A sentence that states something: where it stands, and its words that claim (offsets as in the sentence).
+
+    `head` is the head of the table that a row stands in: it may name what the row gives figures of.
+    """
 
     span: Span
     claim: str
+    head: str = ""
 
 
 def statements(text: str, sentences: Sequence[Span], *, titles: Collection[str] = ()) -> list[Statement]:
@@ -73,12 +77,18 @@ def statements(text: str, sentences: Sequence[Span], *, titles: Collection[str] 
     found: list[Statement] = []
     known = {_folded(title) for title in titles}
     headings = [span for span in _bold_lines(text) if _names_only(text[span.start : span.end], known)] if known else []
+    head = ""
     for at, span in enumerate(sentences):
         if any(span.overlaps(heading) for heading in headings):
             continue
-        said = None if _is_table_head(text, sentences, at) else _claimed(text[span.start : span.end])
+        line = text[span.start : span.end]
+        if _is_table_head(text, sentences, at):
+            head = line[:_LONGEST_READ]
+            continue
+        head = head if "|" in line else ""
+        said = None if _is_underlined(text, sentences, at) else _claimed(line)
         if said is not None:
-            found.append(Statement(span, said))
+            found.append(Statement(span, said, head))
     return found
 
 
@@ -104,6 +114,21 @@ def _is_table_head(text: str, sentences: Sequence[Span], at: int) -> bool:
         return False
     after = sentences[at + 1]
     return _TABLE_RULE.match(text[after.start : after.end]) is not None
+
+
+_UNDERLINE: Final = re.compile(r"={2,}|-{3,}")
+_LINE_END: Final = re.compile(r"[ \t]*\r?\n[ \t]*")
+
+
+def _is_underlined(text: str, sentences: Sequence[Span], at: int) -> bool:
+    """Whether the sentence is a short line right above a line of signs, as headings are (CommonMark 4.3)."""
+    if at + 1 >= len(sentences):
+        return False
+    here, after = sentences[at], sentences[at + 1]
+    if not _UNDERLINE.fullmatch(text, after.start, after.end) or not _LINE_END.fullmatch(text, here.end, after.start):
+        return False
+    line = text[here.start : here.end]
+    return len(terms(line[:_LONGEST_READ])) <= _LONGEST_HEADING and not _FULL_STOP.search(line)
 
 
 def states_something(sentence: str) -> bool:

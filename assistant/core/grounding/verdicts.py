@@ -16,6 +16,7 @@ PARTIAL_FROM: Final = 0.25
 
 _FIGURE_COST: Final = 0.08
 _SAME_CLAIM: Final = 0.5
+_ONLY_FIGURES: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ def support(claim: str, grounding: Grounding, index: EvidenceIndex) -> Support:
 
     The score is the mean of coverage and order, less a part for each figure that its places do not give. Where the
     best place shares most words of the claim, another value of the same sort, or a negation on one side only, makes
-    it contradicted.
+    it contradicted. Figures alone tie nothing: a claim of which no word stands there stays unsupported.
     """
     if not grounding.places:
         return UNSUPPORTED
@@ -47,6 +48,8 @@ def support(claim: str, grounding: Grounding, index: EvidenceIndex) -> Support:
     context = [_context(place, index) for place in grounding.places] if stated else []
     absent = missing(stated, shown + context)
     score = (grounding.covered + grounding.order) / 2 - _FIGURE_COST * len(absent)
+    if not _shares_words(grounding, index):
+        return Support(min(_ONLY_FIGURES, max(0.0, score)), missing=len(absent))
     against = _shared(grounding, index) >= _SAME_CLAIM and (
         (bool(absent) and rivals(absent, stated, shown[0])) or denies(claim, _text(grounding.places[0], index))
     )
@@ -62,6 +65,15 @@ def _context(place: Place, index: EvidenceIndex) -> Figures:
     item = index.evidence[index.units[place.first].piece]
     spoken = item.source.date.isoformat() if item.source.date else ""
     return figures(f"{item.source.title}\n{item.section}\n{spoken}")
+
+
+def _shares_words(grounding: Grounding, index: EvidenceIndex) -> bool:
+    """Whether a word of the claim, or a form of one, stands in its places; a claim of figures only needs none."""
+    words = [term for term in grounding.terms if not term[0].isdigit()]
+    units = [unit for place in grounding.places for unit in index.units[place.first : place.last + 1]]
+    return not words or any(
+        form in unit.places for term in words for unit in units for form in (term, *index.related(term))
+    )
 
 
 def _shared(grounding: Grounding, index: EvidenceIndex) -> float:

@@ -1,126 +1,120 @@
 /** The whole assistant: conversations, the conversation, the composer, and the source beside it. */
 
-import { html, LitElement, type PropertyDeclarations, type PropertyValues, type TemplateResult, unsafeCSS } from 'lit';
-import { repeat } from 'lit/directives/repeat.js';
+import { html, LitElement, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult, unsafeCSS } from 'lit';
 
-import { Api, ApiError, type Config, type ConversationItem, type TokenSource } from '../api';
-import { browser } from '../browser';
-import { Connection } from '../connection';
+import { tokenFrom, type GetToken } from '../access';
+import type { Ask } from '../connection';
 import { home } from '../home';
 import { pickLocale, words, type Locale, type Words } from '../i18n';
-import { loadsOf, type Loads } from '../loads';
-import { Memory } from '../memory';
 import { withoutMarkup } from '../plain';
-import type { Pending, TurnState } from '../reducer';
+import type { ChatState, TurnState } from '../reducer';
+import { Service } from '../service';
 import './composer';
-import { conversationList } from './conversations';
 import { define } from './define';
-import { on, type ChatEvents } from './events';
+import { Dropping } from './dropping';
+import { on } from './events';
 import { Finished } from './finished';
 import { deepActive } from './focus';
 import { atEnd, Following } from './following';
 import { header } from './header';
 import sheet from '../styles/chat.css?inline';
-import list from '../styles/conversations.css?inline';
+import corner from '../styles/launcher.css?inline';
 import { latest } from './latest';
+import { launcher } from './launcher';
 import { lineNote } from './line';
 import { aboutSource, type OpenSource } from './open-source';
-import { pendingQuestion } from './pending';
 import { sheets } from './sheets';
+import { plainly, thread } from './thread';
 import { Watching } from './watching';
 import { welcome } from './welcome';
 import type { AssistantComposer } from './composer';
+import type { AssistantConversations } from './conversations';
 
-export const CLIENT = { name: 'assistant-web', version: '0.1.0' };
 /** Narrower than this the source covers the conversation. */
 const PANEL_BESIDE_PX = 1000;
 
+/** Properties that say which server is asked, and for whom. */
+const SERVED = ['src', 'getToken', 'tokenUrl'] as const;
+
+export type Display = 'launcher' | 'inline' | 'page';
+
 export class AssistantChat extends LitElement {
   static override properties: PropertyDeclarations = {
-    base: {},
-    token: {},
+    display: { reflect: true },
+    src: {},
+    session: {},
+    theme: { reflect: true },
+    tokenUrl: { attribute: 'token-url' },
+    getToken: { attribute: false },
     locale: { reflect: true },
     heading: {},
-    config: { state: true },
-    conversations: { state: true },
+    open: { type: Boolean, reflect: true },
     listOpen: { state: true },
     source: { state: true },
     stopping: { state: true },
     atEnd: { state: true },
     said: { state: true },
     modal: { state: true },
-    signedOut: { state: true },
+    revision: { state: true },
   };
-  static override styles = [sheets.tokens, sheets.base, unsafeCSS(list), unsafeCSS(sheet)];
+  static override styles = [sheets.tokens, sheets.base, unsafeCSS(sheet), unsafeCSS(corner)];
+  /** A button in the corner that opens the chat, a part of the page, or all of it. */
+  declare display: Display;
   /** Address of the server; empty for the one that this script came from. */
-  declare base: string;
-  /** A bearer token; for tokens that change set `tokenSource`. */
-  declare token: string | null;
+  declare src: string;
+  /** The conversation to open; empty for the last one. */
+  declare session: string;
+  /** `light`, `dark`, or as the system has it. */
+  declare theme: string;
+  /** Address of the portal that answers `{token}`, for portals without a callback. */
+  declare tokenUrl: string;
+  /** Gives a token of the portal for its user, a new one at each call. */
+  declare getToken: GetToken | null;
   declare locale: Locale;
   declare heading: string;
-  declare config: Config | null;
-  declare conversations: ConversationItem[];
+  /** Whether the panel of the launcher is open. */
+  declare open: boolean;
   declare listOpen: boolean;
   declare source: OpenSource | null;
   declare stopping: string | null;
   declare atEnd: boolean;
   declare said: string;
   declare modal: boolean;
-  declare signedOut: boolean;
-  tokenSource: TokenSource = () => Promise.resolve(this.token);
-  private api!: Api;
-  private loads!: Loads;
-  private memory!: Memory;
-  private connection!: Connection;
+  /** Counts what may have changed the list of conversations. */
+  declare revision: number;
+  private service!: Service;
+  /** A launcher asks nothing of the server before it is opened for the first time. */
+  private started = false;
   private readonly finished = new Finished();
   private readonly following = new Following();
   private readonly watching = new Watching(
-    (session) => this.api.sources(session),
-    (told, found) => this.connection.learn(told, found),
+    (session) => this.service.api.sources(session),
+    (told, found) => this.service.connection.learn(told, found),
+  );
+  private readonly dropping = new Dropping(
+    (files) => void this.composer?.attach(files),
+    () => this.requestUpdate(),
   );
   private opener: HTMLElement | null = null;
-  private readonly wake = (): void => {
-    if (!document.hidden) this.connection.wake();
-  };
 
   constructor() {
     super();
-    this.base = '';
-    this.token = null;
-    this.heading = '';
-    this.config = null;
-    this.conversations = [];
-    this.listOpen = false;
-    this.source = null;
-    this.stopping = null;
-    this.atEnd = true;
-    this.said = '';
-    this.modal = false;
-    this.signedOut = false;
+    Object.assign(this, { display: 'inline', src: '', session: '', tokenUrl: '', getToken: null, heading: '' });
+    Object.assign(this, { open: false, listOpen: false, source: null, stopping: null, atEnd: true, said: '' });
+    Object.assign(this, { modal: false, revision: 0 });
   }
 
   // ---- life -----------------------------------------------------------------------------------------------------
 
   override connectedCallback(): void {
     super.connectedCallback();
-    this.api = new Api(this.base || home, (fresh) => this.tokenSource(fresh));
-    this.loads = loadsOf(this.api, () => this.connection.state.sessionId ?? '');
-    this.memory = new Memory(this.api.base);
-    this.locale = this.locale ?? this.memory.locale() ?? pickLocale(navigator.languages);
-    this.connection = this.makeConnection();
-    window.addEventListener('online', this.wake);
-    document.addEventListener('visibilitychange', this.wake);
-    void import('./turn');
-    this.connection.open(this.memory.session());
-    void this.loadConfig();
-    void this.loadConversations();
+    this.serve();
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    window.removeEventListener('online', this.wake);
-    document.removeEventListener('visibilitychange', this.wake);
-    this.connection.close();
+    this.service.stop();
+    this.started = false;
   }
 
   /** Put the cursor where a question is written. */
@@ -128,42 +122,34 @@ export class AssistantChat extends LitElement {
     void this.updateComplete.then(() => this.composer?.focus());
   }
 
-  private makeConnection(): Connection {
-    const environment = browser(this.api, this.memory, (fresh) => this.tokenSource(fresh));
-    return new Connection(
-      environment,
-      CLIENT,
-      () => this.locale,
-      () => this.requestUpdate(),
-    );
-  }
-
-  private async loadConfig(): Promise<void> {
-    try {
-      this.config = await this.api.config();
-      this.signedOut = false;
-    } catch (error) {
-      this.signedOut = error instanceof ApiError && error.status === 401;
-    }
-  }
-
-  private async loadConversations(): Promise<void> {
-    try {
-      this.conversations = (await this.api.conversations()).filter((item) => item.turns > 0);
-    } catch (error) {
-      if (!(error instanceof ApiError)) return;
-      this.conversations = [];
-    }
+  /** Turn to the server that `src` names. */
+  private serve(): void {
+    this.service?.stop();
+    this.service = new Service(this.src.replace(/\/$/, '') || home, {
+      portal: () => this.getToken ?? (this.tokenUrl ? tokenFrom(this.tokenUrl) : null),
+      locale: () => this.locale,
+      changed: () => this.requestUpdate(),
+    });
+    this.locale = pickLocale([this.locale ?? this.service.memory.locale() ?? '', ...navigator.languages]);
+    this.started = this.display !== 'launcher' || this.open;
+    if (!this.started) return;
+    void import('./turn');
+    void import('./conversations');
+    this.service.start(this.session || this.service.memory.session());
   }
 
   // ---- what follows from a change -------------------------------------------------------------------------------
 
-  override willUpdate(): void {
+  override willUpdate(changed: PropertyValues<this>): void {
+    if (this.hasUpdated && SERVED.some((name) => changed.has(name))) this.serve();
+    else if (!this.started && this.open) this.serve();
+    else if (this.hasUpdated && changed.has('session') && this.session) this.switchTo(this.session);
+    if (changed.has('locale')) this.locale = pickLocale([this.locale]);
     this.lang = this.locale === 'zh' ? 'zh-CN' : 'en';
-    const { sessionId, turns } = this.connection.state;
-    if (sessionId && turns.length) this.memory.rememberSession(sessionId);
+    const { sessionId, turns } = this.state;
+    if (sessionId && turns.length) this.service.memory.rememberSession(sessionId);
     if (this.stopping && turns.find((turn) => turn.turn === this.stopping)?.status !== 'running') this.stopping = null;
-    this.watching.look(this.connection.state);
+    this.watching.look(this.state);
     this.announce(turns);
   }
 
@@ -187,10 +173,10 @@ export class AssistantChat extends LitElement {
 
   /** Say each change of a source, and each answer when it is finished. */
   private announce(turns: readonly TurnState[]): void {
-    const news = this.watching.news(this.connection.state, this.w);
-    for (const turn of this.finished.take(turns, this.connection.link.kind === 'live')) {
+    const news = this.watching.news(this.state, this.w);
+    for (const turn of this.finished.take(turns, this.service.connection.link.kind === 'live')) {
       news.push(`${this.w.answerReady} ${withoutMarkup(turn.text)}`);
-      void this.loadConversations();
+      this.revision++;
     }
     if (news.length) this.said = news.join(' ');
   }
@@ -198,41 +184,40 @@ export class AssistantChat extends LitElement {
   // ---- drawing --------------------------------------------------------------------------------------------------
 
   override render(): TemplateResult {
-    const { w } = this;
-    const { state } = this.connection;
-    const { sentence, fate } = aboutSource(state.turns, this.source);
+    if (this.display !== 'launcher') return this.frame();
+    const inside = this.started ? this.frame() : '';
+    return launcher(this.open, this.name, this.w, inside, (open) => void this.toggle(open));
+  }
+
+  private frame(): TemplateResult {
+    const { w, dropping } = this;
+    const { turns, pending, need } = this.state;
+    const { sentence, fate } = aboutSource(turns, this.source);
     const beside = this.source && !this.modal ? `source-open ${fate ?? ''}` : '';
-    const empty = !state.turns.length && !state.pending.length && state.need !== 'reload';
+    const empty = !turns.length && !pending.length && need !== 'reload';
+    const examples = this.service.config?.examples ?? [];
     return html`
-      <div class="frame ${this.listOpen ? 'list-open' : ''} ${beside}">
-        <nav id="list" aria-label=${w.conversations} @keydown=${this.listKey}>
-          ${conversationList(this.conversations, state.sessionId, this.locale, {
-            open: (id) => this.switchTo(id),
-            start: () => this.switchTo(null),
-          })}
-        </nav>
+      <div class="frame ${this.listOpen ? 'list-open' : ''} ${beside}" part="frame">
+        ${this.list()}
         <div class="shade" @click=${() => (this.listOpen = false)}></div>
-        <main>
-          ${header({
-            w,
-            locale: this.locale,
-            title: this.heading || this.config?.title || '',
-            model: this.config?.model ?? null,
-            listOpen: this.listOpen,
-            toggleList: () => void this.toggleList(),
-            switchLanguage: () => this.switchLanguage(),
-            start: () => this.switchTo(null),
-          })}
+        <section
+          class="middle"
+          role=${this.display === 'page' ? 'main' : nothing}
+          @dragover=${dropping.dragged}
+          @dragleave=${dropping.left}
+          @drop=${dropping.dropped}
+        >
+          ${this.header()}
           <div class="scroll" role="region" aria-label=${w.conversation} tabindex="0" @scroll=${this.scrolled}>
-            ${empty ? welcome(this.config?.examples ?? [], w, (text) => this.askPlainly(text)) : this.thread(state.turns, state.pending)}
+            ${empty ? welcome(examples, w, (text) => this.ask(plainly(text))) : this.thread()}
           </div>
           ${this.bottom()}
           <div class="heard" aria-live="polite">${this.said}</div>
-        </main>
+        </section>
         <assistant-source
           .citation=${this.source?.citation ?? null}
           .turn=${this.source?.turn ?? ''}
-          .loads=${this.loads}
+          .loads=${this.service.loads}
           .fate=${fate}
           sentence=${sentence}
           locale=${this.locale}
@@ -247,61 +232,73 @@ export class AssistantChat extends LitElement {
     return words(this.locale);
   }
 
-  private thread(turns: readonly TurnState[], pending: readonly Pending[]): TemplateResult {
-    const { source } = this;
-    return html`
-      <div
-        class="thread"
-        @open-source=${on('open-source', (detail) => this.openSource(detail))}
-        @ask-again=${on('ask-again', ({ text }) => this.askPlainly(text))}
-        @rate=${on('rate', ({ d, noted }) => this.connection.feedback(d, noted))}
-      >
-        ${repeat(
-          turns,
-          (turn) => turn.turn,
-          (turn) =>
-            html`<assistant-turn
-              role="article"
-              aria-label=${turn.question.slice(0, 80)}
-              .turn=${turn}
-              .loads=${this.loads}
-              .focused=${source?.turn === turn.turn ? source.citation : null}
-              locale=${this.locale}
-            ></assistant-turn>`,
-        )}
-        ${repeat(
-          pending,
-          (item) => item.id,
-          (item) => this.waiting(item),
-        )}
-      </div>
-    `;
+  private get state(): ChatState {
+    return this.service.connection.state;
   }
 
-  private waiting(item: Pending): TemplateResult {
-    const { id, text, mode, collections } = item;
-    const again = (): void => {
-      this.connection.discard(id);
-      this.ask({ text, mode, collections });
-    };
-    return pendingQuestion(item, this.w, again, () => this.connection.discard(id));
+  private get name(): string {
+    return this.heading || this.service.config?.title || '';
+  }
+
+  private list(): TemplateResult {
+    return html`<nav id="list" part="list" aria-label=${this.w.conversations} @keydown=${this.listKey}>
+      <assistant-conversations
+        .api=${this.service.api}
+        .current=${this.state.sessionId}
+        .revision=${this.revision}
+        locale=${this.locale}
+        @open-conversation=${on('open-conversation', ({ id }) => this.switchTo(id))}
+        @signed-out=${() => this.service.refused()}
+        @conversation-removed=${on('conversation-removed', ({ id }) => this.removed(id))}
+      ></assistant-conversations>
+    </nav>`;
+  }
+
+  private header(): TemplateResult {
+    return header({
+      w: this.w,
+      locale: this.locale,
+      title: this.name,
+      model: this.service.config?.model ?? null,
+      listOpen: this.listOpen,
+      toggleList: () => void this.toggleList(),
+      switchLanguage: () => this.switchLanguage(),
+      start: () => this.switchTo(null),
+    });
+  }
+
+  private thread(): TemplateResult {
+    const { connection, loads } = this.service;
+    return thread({
+      ...this.state,
+      locale: this.locale,
+      loads,
+      source: this.source,
+      openSource: (detail) => this.openSource(detail),
+      ask: (question) => this.ask(question),
+      rate: ({ d, noted }) => connection.feedback(d, noted),
+      discard: (id) => connection.discard(id),
+    });
   }
 
   private bottom(): TemplateResult {
-    const { w } = this;
-    const running = this.running();
+    const { w, service } = this;
+    const { config, connection, signedOut } = service;
     return html`
       <div class="bottom">
         ${latest(this.atEnd, w, () => this.area && this.following.jump(this.area))}
-        ${lineNote(this.connection.link, this.signedOut, w, () => this.retry())}
+        ${lineNote({ link: connection.link, signedOut, signIn: service.signIn(), retry: () => this.retry() }, w)}
         <assistant-composer
+          exportparts="composer"
           locale=${this.locale}
-          .collections=${this.config?.collections ?? []}
-          .modes=${this.config?.modes ?? Object.keys(w.modes)}
-          ?running=${running !== undefined}
+          .collections=${config?.collections ?? []}
+          .modes=${config?.modes ?? Object.keys(w.modes)}
+          .filing=${config?.files === 0 ? null : service.filing}
+          ?dropping=${this.dropping.over}
+          ?running=${this.running() !== undefined}
           ?stopping=${this.stopping !== null}
           @ask=${on('ask', (detail) => this.ask(detail))}
-          @typing=${() => this.connection.warm()}
+          @typing=${() => connection.warm()}
           @stop=${this.stop}
         ></assistant-composer>
       </div>
@@ -311,51 +308,61 @@ export class AssistantChat extends LitElement {
   // ---- doing ----------------------------------------------------------------------------------------------------
 
   private running(): TurnState | undefined {
-    return this.connection.state.turns.findLast((turn) => turn.status === 'running');
+    return this.state.turns.findLast((turn) => turn.status === 'running');
   }
 
-  private ask(question: ChatEvents['ask']): void {
+  private ask(question: Ask): void {
     this.following.restart();
-    this.connection.ask(question);
+    this.service.connection.ask(question);
     this.composer?.focus();
   }
 
-  private askPlainly(text: string): void {
-    this.ask({ text, mode: 'auto', collections: [] });
-  }
-
   private retry(): void {
-    if (this.connection.link.kind === 'closed') this.connection.retry();
-    if (this.signedOut) void this.loadConfig();
-    void this.loadConversations();
+    this.service.again();
+    this.revision++;
   }
 
   private stop(): void {
     const turn = this.running()?.turn;
     if (!turn) return;
     this.stopping = turn;
-    this.connection.cancel(turn);
+    this.service.connection.cancel(turn);
   }
 
   private switchTo(session: string | null): void {
-    this.listOpen = false;
-    this.source = null;
-    this.atEnd = true;
+    Object.assign(this, { listOpen: false, source: null, atEnd: true });
     this.following.restart(0);
-    this.memory.rememberSession(session);
-    this.connection.open(session);
+    this.service.memory.rememberSession(session);
+    this.service.connection.open(session);
+    this.composer?.forgetFiles();
     this.composer?.focus();
+  }
+
+  /** What is shown of a conversation that was deleted goes away; the cursor stays in the list. */
+  private removed(session: string): void {
+    if (session !== this.state.sessionId) return;
+    this.source = null;
+    this.service.memory.rememberSession(null);
+    this.service.connection.open(null);
+    this.composer?.forgetFiles();
   }
 
   private switchLanguage(): void {
     this.locale = this.locale === 'zh' ? 'en' : 'zh';
-    this.memory.rememberLocale(this.locale);
+    this.service.memory.rememberLocale(this.locale);
+  }
+
+  private async toggle(open: boolean): Promise<void> {
+    this.open = open;
+    await this.updateComplete;
+    if (open) this.focus();
+    else this.renderRoot.querySelector<HTMLElement>('.knob')?.focus();
   }
 
   private async toggleList(): Promise<void> {
     this.listOpen = !this.listOpen;
     await this.updateComplete;
-    if (this.listOpen) this.renderRoot.querySelector<HTMLElement>('nav button')?.focus();
+    if (this.listOpen) this.renderRoot.querySelector<AssistantConversations>('assistant-conversations')?.focus();
   }
 
   private listKey(event: KeyboardEvent): void {
@@ -370,7 +377,7 @@ export class AssistantChat extends LitElement {
   private openSource(open: OpenSource): void {
     void import('./source');
     this.opener = deepActive();
-    this.modal = this.clientWidth < PANEL_BESIDE_PX;
+    this.modal = (this.renderRoot.querySelector('.frame')?.clientWidth ?? 0) < PANEL_BESIDE_PX;
     this.source = open;
   }
 

@@ -5,7 +5,8 @@ import { html, LitElement, nothing, type PropertyDeclarations, type TemplateResu
 import { words, wordsFor, type Locale, type Words } from '../i18n';
 import { codePoints } from '../reducer';
 import { define } from './define';
-import { emit } from './events';
+import { emit, type Filing } from './events';
+import type { AssistantFiles } from './files';
 import { icons } from './icons';
 import sheet from '../styles/composer.css?inline';
 import { sheets } from './sheets';
@@ -17,24 +18,35 @@ export class AssistantComposer extends LitElement {
     locale: {},
     collections: { attribute: false },
     modes: { attribute: false },
+    filing: { attribute: false },
     running: { type: Boolean },
     stopping: { type: Boolean },
     text: { state: true },
     mode: { state: true },
     collection: { state: true },
     options: { state: true },
+    holdsFiles: { state: true },
+    dropping: { type: Boolean, reflect: true },
   };
   static override styles = [sheets.base, unsafeCSS(sheet)];
   declare locale: Locale;
   declare collections: string[];
   /** Names of the modes to choose from. */
   declare modes: string[];
+  /** Takes files that go with the question; null where none may. */
+  declare filing: Filing | null;
   declare running: boolean;
   declare stopping: boolean;
   declare text: string;
   declare mode: string;
   declare collection: string;
   declare options: boolean;
+  /** Whether files have ever been attached here. */
+  declare holdsFiles: boolean;
+  /** Whether files are held above the page. */
+  declare dropping: boolean;
+
+  private choose: typeof import('./options').choices | null = null;
 
   constructor() {
     super();
@@ -46,6 +58,9 @@ export class AssistantComposer extends LitElement {
     this.mode = 'auto';
     this.collection = '';
     this.options = false;
+    this.filing = null;
+    this.holdsFiles = false;
+    this.dropping = false;
   }
 
   /** Put the cursor where the next question is written. */
@@ -53,18 +68,33 @@ export class AssistantComposer extends LitElement {
     void this.updateComplete.then(() => this.field?.focus());
   }
 
-  /** Empty the field and its options of another conversation. */
+  /** Empty the field for the next question, or for another conversation. */
   clear(): void {
     this.text = '';
+    this.forgetFiles();
     void this.updateComplete.then(() => this.grow());
+  }
+
+  /** Files go with one question, in one conversation. */
+  forgetFiles(): void {
+    this.files?.clear();
+  }
+
+  /** Send files to the server, to go with the next question. */
+  async attach(files: Iterable<File>): Promise<void> {
+    const all = [...files];
+    if (!this.filing || !all.length) return;
+    this.holdsFiles = true;
+    await Promise.all([import('./files'), this.updateComplete]);
+    this.files?.add(all);
   }
 
   override render(): TemplateResult {
     const { w } = this;
     const excess = codePoints(this.text) - LONGEST;
     return html`
-      <form @submit=${this.submit}>
-        ${this.options ? this.choices() : nothing}
+      <form part="composer" @submit=${this.submit} @paste=${this.paste}>
+        ${this.choices()} ${this.fileList()}
         <textarea
           rows="1"
           dir="auto"
@@ -82,12 +112,13 @@ export class AssistantComposer extends LitElement {
             aria-label=${w.options}
             title=${w.options}
             aria-expanded=${this.options ? 'true' : 'false'}
-            @click=${() => (this.options = !this.options)}
+            @click=${this.toggleOptions}
           >
             ${icons.sliders}
           </button>
+          ${this.filing ? this.attachButton() : nothing}
           ${this.chosen()}
-          <span class="space" role="status">${excess > 0 ? w.tooLong(excess) : ''}</span>
+          <span class="space" role="status">${excess > 0 ? w.tooLong(excess) : this.dropping ? w.dropHere : ''}</span>
           ${this.running ? this.stopButton() : this.sendButton(excess)}
         </div>
       </form>
@@ -96,6 +127,10 @@ export class AssistantComposer extends LitElement {
 
   private get w(): Words {
     return words(this.locale);
+  }
+
+  private get files(): AssistantFiles | null {
+    return this.renderRoot.querySelector('assistant-files');
   }
 
   private get field(): HTMLTextAreaElement | null {
@@ -108,7 +143,7 @@ export class AssistantComposer extends LitElement {
       class="main filled"
       aria-label=${w.ask}
       title=${w.ask}
-      ?disabled=${!this.text.trim() || excess > 0}
+      ?disabled=${!this.text.trim() || excess > 0 || this.files?.busy}
     >
       ${icons.send}
     </button>`;
@@ -128,38 +163,54 @@ export class AssistantComposer extends LitElement {
     </button>`;
   }
 
-  private choices(): TemplateResult {
+  private attachButton(): TemplateResult {
     const { w } = this;
     return html`
-      <div class="choices">
-        <label
-          >${w.modeLabel}
-          <select
-            aria-describedby="mode-note"
-            @change=${(event: Event) => (this.mode = (event.target as HTMLSelectElement).value)}
-          >
-            ${this.modes.map((mode) => option(mode, wordsFor(w.modes, mode) ?? mode, this.mode, this.note(mode)))}
-          </select>
-        </label>
-        ${
-          this.collections.length > 1
-            ? html`<label
-                >${w.scopeLabel}
-                <select @change=${(event: Event) => (this.collection = (event.target as HTMLSelectElement).value)}>
-                  ${option('', w.everywhere, this.collection)}
-                  ${this.collections.map((name) => option(name, name, this.collection))}
-                </select>
-              </label>`
-            : nothing
-        }
-        <p id="mode-note">${this.note(this.mode)}</p>
-      </div>
+      <button type="button" class="tool" aria-label=${w.attach} title=${w.attach} @click=${this.pick}>${icons.clip}</button>
+      <input type="file" multiple hidden tabindex="-1" aria-label=${w.attach} @change=${this.picked} />
     `;
   }
 
-  /** One line on what a mode does. */
-  private note(mode: string): string {
-    return wordsFor(this.w.modeNotes, mode) ?? this.w.customMode;
+  private fileList(): TemplateResult | typeof nothing {
+    if (!this.holdsFiles) return nothing;
+    return html`<assistant-files
+      .filing=${this.filing}
+      locale=${this.locale}
+      @files-changed=${() => this.requestUpdate()}
+      @files-emptied=${() => this.focus()}
+    ></assistant-files>`;
+  }
+
+  private pick(): void {
+    this.renderRoot.querySelector<HTMLInputElement>('input[type=file]')?.click();
+  }
+
+  private picked(event: Event): void {
+    const input = event.target as HTMLInputElement;
+    void this.attach(input.files ?? []);
+    // The same file may be chosen again after it was removed.
+    input.value = '';
+  }
+
+  /** Files in the clipboard are attached; text is text even where a picture of it comes along. */
+  private paste(event: ClipboardEvent): void {
+    const { clipboardData } = event;
+    if (!clipboardData?.files.length || clipboardData.types.includes('text/plain')) return;
+    event.preventDefault();
+    void this.attach(clipboardData.files);
+  }
+
+  /** The options are loaded when they are opened for the first time. */
+  private choices(): TemplateResult | typeof nothing {
+    const { choose, locale, modes, mode, collections, collection } = this;
+    if (!this.options || !choose) return nothing;
+    return choose({ locale, modes, mode, collections, collection, choose: (more) => Object.assign(this, more) });
+  }
+
+  private async toggleOptions(): Promise<void> {
+    this.options = !this.options;
+    this.choose ??= (await import('./options')).choices;
+    this.requestUpdate();
   }
 
   private chosen(): TemplateResult | typeof nothing {
@@ -194,14 +245,13 @@ export class AssistantComposer extends LitElement {
 
   private send(): void {
     const text = this.text.trim();
-    if (!text || this.running || codePoints(this.text) > LONGEST) return;
-    emit(this, 'ask', { text, mode: this.mode, collections: this.collection ? [this.collection] : [] });
+    const { files } = this;
+    if (!text || this.running || files?.busy || codePoints(this.text) > LONGEST) return;
+    const collections = this.collection ? [this.collection] : [];
+    emit(this, 'ask', { text, mode: this.mode, collections, attachments: files?.ready ?? [] });
     this.options = false;
     this.clear();
   }
 }
-
-const option = (value: string, name: string, chosen: string, note = ''): TemplateResult =>
-  html`<option value=${value} title=${note || nothing} ?selected=${value === chosen}>${name}</option>`;
 
 define('assistant-composer', AssistantComposer);

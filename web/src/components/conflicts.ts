@@ -5,9 +5,10 @@
 
 import { html, nothing, type TemplateResult } from 'lit';
 
-import { dayText, words, type Locale } from '../i18n';
+import { dayText, type Locale } from '../i18n';
 import type { Rendered } from '../markdown';
 import type { ConflictShown, ConflictSide, ConflictsFound } from '../protocol';
+import { answerWords } from '../words/answer';
 import { icons } from './icons';
 
 /** How many conflicts are shown at once. */
@@ -19,7 +20,7 @@ export function conflictNote(
   source: (n: number | null) => Rendered,
 ): TemplateResult | typeof nothing {
   if (!conflicts?.items.length) return nothing;
-  const w = words(locale);
+  const w = answerWords(locale);
   const first = conflicts.items.slice(0, SHOWN);
   const more = conflicts.items.slice(SHOWN);
   return html`
@@ -39,7 +40,7 @@ export function conflictNote(
 }
 
 function conflict(item: ConflictShown, locale: Locale, source: (n: number | null) => Rendered): TemplateResult {
-  const w = words(locale);
+  const w = answerWords(locale);
   return html`
     <div class="dispute">
       ${item.topic ? html`<p class="topic">${item.topic}</p>` : nothing}
@@ -54,15 +55,17 @@ function conflict(item: ConflictShown, locale: Locale, source: (n: number | null
 }
 
 function sideView(side: ConflictSide, locale: Locale, source: (n: number | null) => Rendered): TemplateResult {
-  const w = words(locale);
+  const w = answerWords(locale);
   return html`
     <figure class=${side.preferred ? 'side preferred' : 'side'}>
-      ${side.preferred ? html`<span class="tag">${icons.check}${w.preferred}</span>` : nothing}
+      <p class="when">
+        ${side.date ? html`<time datetime=${side.date}>${dayText(locale, side.date)}</time>` : html`<span>${w.undated}</span>`}
+        ${side.preferred ? html`<span class="tag">${icons.check}${w.preferred}</span>` : nothing}
+      </p>
       <blockquote dir="auto">${side.claim}</blockquote>
       <figcaption>
         ${source(side.n)}
         <b>${side.title}</b>
-        <span>${side.date ? dayText(locale, side.date) : w.undated}</span>
         <span>${w.authority[side.authority]}</span>
       </figcaption>
     </figure>

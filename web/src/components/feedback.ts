@@ -1,9 +1,10 @@
-/** Thumbs up or down, and after a thumb down the words it should have been. */
+/** Thumbs up or down, and after a thumb down what is wrong and the words it should have been. */
 
 import { html, nothing, type TemplateResult } from 'lit';
 
-import type { Words } from '../i18n';
+import type { Locale } from '../i18n';
 import type { Rating } from '../protocol';
+import { answerWords } from '../words/answer';
 import { emit } from './events';
 import { icons } from './icons';
 
@@ -16,22 +17,25 @@ export interface FeedbackState {
 
 export function feedback(
   state: FeedbackState,
-  w: Words,
+  locale: Locale,
   turn: string,
   from: EventTarget,
   change: (next: Partial<FeedbackState>) => void,
 ): TemplateResult {
+  const w = answerWords(locale);
   const rate = (rating: Rating): void => {
     emit(from, 'rate', { d: { turn, rating }, noted: () => change({ noted: true }) });
     change({ rating, writing: rating === 'down', noted: false });
   };
   const correct = (event: SubmitEvent): void => {
     event.preventDefault();
-    const field = (event.target as HTMLFormElement).elements.namedItem('correction') as HTMLTextAreaElement;
-    const correction = field.value.trim();
-    change({ writing: false, ...(correction ? { noted: false } : {}) });
-    if (correction)
-      emit(from, 'rate', { d: { turn, rating: 'down', correction }, noted: () => change({ noted: true }) });
+    const given = new FormData(event.target as HTMLFormElement);
+    const reason = String(given.get('reason') ?? '');
+    const correction = String(given.get('correction') ?? '').trim();
+    const said = { ...(reason ? { reason } : {}), ...(correction ? { correction } : {}) };
+    if (!reason && !correction) return change({ writing: false });
+    change({ writing: false, noted: false });
+    emit(from, 'rate', { d: { turn, rating: 'down', ...said }, noted: () => change({ noted: true }) });
   };
   const thumb = (rating: Rating, label: string, icon: TemplateResult): TemplateResult => html`
     <button
@@ -50,6 +54,13 @@ export function feedback(
     ${
       state.writing
         ? html`<form class="correction" @submit=${correct}>
+            <fieldset>
+              <legend>${w.feedbackWhy}</legend>
+              ${Object.entries(w.reasons).map(
+                ([reason, name]) =>
+                  html`<label class="reason"><input type="radio" name="reason" value=${reason} />${name}</label>`,
+              )}
+            </fieldset>
             <label>${w.feedbackAsk}<textarea name="correction" rows="2" maxlength="4000"></textarea></label>
             <button class="text-button filled">${w.sendFeedback}</button>
             <button type="button" class="text-button" @click=${() => change({ writing: false })}>${w.cancel}</button>

@@ -18,7 +18,7 @@ export interface Header {
 
 export function header({ w, locale, title, model, listOpen, ...act }: Header): TemplateResult {
   return html`
-    <header>
+    <header part="header">
       <button
         class="tool menu"
         aria-label=${listOpen ? w.hideList : w.showList}

@@ -2,9 +2,10 @@
 
 import { html, nothing, type TemplateResult } from 'lit';
 
-import { dayText, words, type Locale, type Words } from '../i18n';
+import { dayText, type Locale } from '../i18n';
 import type { PastSource } from '../past-source';
 import { near, piecesOf, type Piece, type Quoted } from '../quoted';
+import { sourceWords, type SourceWords } from '../words/source';
 
 type Side = 'old' | 'new';
 
@@ -12,7 +13,7 @@ type Side = 'old' | 'new';
 export function passage(quoted: Quoted, locale: Locale, whole: boolean, more: () => void): TemplateResult {
   const pieces = piecesOf(quoted, null, 'old');
   const shown = whole ? pieces : near(pieces);
-  return html`${quote(shown, 'old', words(locale))}${longer([[pieces, shown]], words(locale), more)}`;
+  return html`${quote(shown, 'old', sourceWords(locale))}${longer([[pieces, shown]], sourceWords(locale), more)}`;
 }
 
 /** The passage as it was and as it is, side by side where there is room; `then` is the old one with its cited part. */
@@ -24,7 +25,7 @@ export function bothPassages(
   more: () => void,
 ): TemplateResult | typeof nothing {
   if (!current) return nothing;
-  const w = words(locale);
+  const w = sourceWords(locale);
   const old = piecesOf(then, diff, 'old');
   const now = current.quoted && piecesOf(current.quoted, diff, 'new');
   const shown = (pieces: Piece[]): Piece[] => (whole ? pieces : near(pieces));
@@ -42,17 +43,17 @@ export function bothPassages(
 }
 
 function edition(name: string, version: number, date: string | null, locale: Locale): TemplateResult {
-  const w = words(locale);
+  const w = sourceWords(locale);
   const day = date ? dayText(locale, date) : w.undated;
   return html`<figcaption><b>${name}</b> <span>${w.version(version)}</span> <span>${day}</span></figcaption>`;
 }
 
 /** White space counts inside of a quote, so nothing but the pieces stands in it. */
-function quote(pieces: readonly Piece[], side: Side, w: Words): TemplateResult {
+function quote(pieces: readonly Piece[], side: Side, w: SourceWords): TemplateResult {
   return html`<blockquote>${pieces.map((piece) => drawn(piece, side, w))}</blockquote>`;
 }
 
-function drawn({ text, cited, changed }: Piece, side: Side, w: Words): TemplateResult | string {
+function drawn({ text, cited, changed }: Piece, side: Side, w: SourceWords): TemplateResult | string {
   const inner = cited ? html`<mark>${text}</mark>` : text;
   if (!changed) return inner;
   const [before, after] = side === 'old' ? w.removed : w.added;
@@ -64,7 +65,7 @@ function drawn({ text, cited, changed }: Piece, side: Side, w: Words): TemplateR
 }
 
 /** The button for all of the passages where one of them is not shown whole. */
-function longer(sides: (readonly [Piece[], Piece[]])[], w: Words, more: () => void): TemplateResult | typeof nothing {
+function longer(sides: (readonly [Piece[], Piece[]])[], w: SourceWords, more: () => void): TemplateResult | typeof nothing {
   const isWhole = ([all, shown]: readonly [Piece[], Piece[]]): boolean => textOf(all) === textOf(shown);
   if (sides.every(isWhole)) return nothing;
   return html`<button class="text-button" @click=${more}>${w.wholePassage}</button>`;

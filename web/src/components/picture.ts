@@ -11,8 +11,9 @@ import {
   unsafeCSS,
 } from 'lit';
 
-import { words, type Locale, type Words } from '../i18n';
+import { type Locale } from '../i18n';
 import type { Loads } from '../loads';
+import { sourceWords, type SourceWords } from '../words/source';
 import { define } from './define';
 import sheet from '../styles/picture.css?inline';
 import { sheets } from './sheets';
@@ -102,8 +103,8 @@ export class AssistantPicture extends LitElement {
     `;
   }
 
-  private get w(): Words {
-    return words(this.locale);
+  private get w(): SourceWords {
+    return sourceWords(this.locale);
   }
 
   /** A small page with the region on it, and the same in words. */

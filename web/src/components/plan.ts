@@ -132,7 +132,7 @@ export class AssistantPlan extends LitElement {
     `;
   }
 
-  private dropped(dropped: DroppedPart[]): TemplateResult | typeof nothing {
+  private dropped(dropped: readonly DroppedPart[]): TemplateResult | typeof nothing {
     if (!dropped.length) return nothing;
     return html`
       <section>

@@ -12,12 +12,13 @@ import {
 
 import { ApiError } from '../api';
 import type { Fate } from '../fates';
-import { dayText, sectionText, words, type Locale, type Words } from '../i18n';
+import { dayText, sectionText, type Locale } from '../i18n';
 import { safeTarget } from '../links';
 import type { Loads } from '../loads';
 import type { PastSource } from '../past-source';
 import type { Citation, SourceState } from '../protocol';
 import { locate } from '../quoted';
+import { sourceWords, type SourceWords } from '../words/source';
 import { define } from './define';
 import { icons } from './icons';
 import { bothPassages, passage } from './passages';
@@ -33,6 +34,7 @@ export class AssistantSource extends LitElement {
     loads: { attribute: false },
     locale: {},
     modal: { type: Boolean },
+    alone: { type: Boolean },
     past: { state: true },
     whole: { state: true },
     failed: { state: true },
@@ -48,6 +50,8 @@ export class AssistantSource extends LitElement {
   declare locale: Locale;
   /** Whether the panel covers the conversation and keeps the focus. */
   declare modal: boolean;
+  /** Whether it is a part of a page, not a panel that opens and closes. */
+  declare alone: boolean;
   declare past: PastSource | null;
   /** Why there is no passage: `gone` for what the server does not show now. */
   declare failed: 'gone' | 'failed' | null;
@@ -61,6 +65,7 @@ export class AssistantSource extends LitElement {
     this.sentence = '';
     this.turn = '';
     this.modal = false;
+    this.alone = false;
     this.fate = null;
     this.past = null;
     this.failed = null;
@@ -74,8 +79,8 @@ export class AssistantSource extends LitElement {
 
   override updated(changed: PropertyValues<this>): void {
     const { dialog } = this;
-    if (changed.has('citation')) {
-      if (this.citation && !dialog.open) this.show();
+    if (dialog && changed.has('citation')) {
+      if (this.citation && !dialog.open) this.show(dialog);
       if (this.citation) this.renderRoot.querySelector<HTMLElement>('h2')?.focus();
       if (!this.citation && dialog.open) dialog.close();
     }
@@ -83,6 +88,7 @@ export class AssistantSource extends LitElement {
 
   override render(): TemplateResult {
     const { citation, w } = this;
+    if (this.alone) return html`<section aria-labelledby="title">${citation ? this.content(citation, w) : nothing}</section>`;
     return html`
       <dialog aria-labelledby="title" @close=${this.closed} @keydown=${this.key} @click=${this.backdrop}>
         ${citation ? this.content(citation, w) : nothing}
@@ -90,29 +96,27 @@ export class AssistantSource extends LitElement {
     `;
   }
 
-  private get w(): Words {
-    return words(this.locale);
+  private get w(): SourceWords {
+    return sourceWords(this.locale);
   }
 
-  private get dialog(): HTMLDialogElement {
-    return this.renderRoot.querySelector('dialog')!;
+  private get dialog(): HTMLDialogElement | null {
+    return this.renderRoot.querySelector('dialog');
   }
 
-  private show(): void {
-    if (this.modal) this.dialog.showModal();
-    else this.dialog.show();
+  private show(dialog: HTMLDialogElement): void {
+    if (this.modal) dialog.showModal();
+    else dialog.show();
   }
 
-  private content(citation: Citation, w: Words): TemplateResult {
+  private content(citation: Citation, w: SourceWords): TemplateResult {
     const { source } = citation;
     const section = sectionText(source.title, source.section);
     return html`
       <header>
         <span class="n" aria-hidden="true">${citation.n}</span>
         <h2 id="title" tabindex="-1"><span class="heard">${w.source(citation.n, '')}</span>${source.title}</h2>
-        <button class="tool" aria-label=${w.close} title=${w.close} @click=${() => this.dialog.close()}>
-          ${icons.close}
-        </button>
+        ${this.alone ? nothing : this.closeButton(w)}
       </header>
       <div class="body">
         ${section ? html`<p class="section">${section}</p>` : nothing}
@@ -136,7 +140,13 @@ export class AssistantSource extends LitElement {
     `;
   }
 
-  private text(citation: Citation, w: Words): TemplateResult {
+  private closeButton(w: SourceWords): TemplateResult {
+    return html`<button class="tool" aria-label=${w.close} title=${w.close} @click=${() => this.dialog?.close()}>
+      ${icons.close}
+    </button>`;
+  }
+
+  private text(citation: Citation, w: SourceWords): TemplateResult {
     return html`
       <h3>${w.passage}</h3>
       ${this.quote(citation, w)} ${this.picture(citation)} ${this.place(citation.source.uri, w)}
@@ -148,7 +158,7 @@ export class AssistantSource extends LitElement {
     return this.fate === 'not_available' || this.failed === 'gone';
   }
 
-  private stateNote(w: Words): TemplateResult | typeof nothing {
+  private stateNote(w: SourceWords): TemplateResult | typeof nothing {
     const state: SourceState | undefined = this.gone ? 'not_available' : this.past?.state;
     if (!state) return nothing;
     const { current } = this.past ?? {};
@@ -156,11 +166,11 @@ export class AssistantSource extends LitElement {
     return html`<p class="state ${state}" role="status">${w.sourceState[state]}${newer}</p>`;
   }
 
-  private edition(version: number, date: string | null, w: Words): string {
+  private edition(version: number, date: string | null, w: SourceWords): string {
     return `${w.version(version)}, ${date ? dayText(this.locale, date) : w.undated}`;
   }
 
-  private quote(citation: Citation, w: Words): TemplateResult {
+  private quote(citation: Citation, w: SourceWords): TemplateResult {
     const { past, locale, whole } = this;
     const { exact } = citation.source;
     const then = past ? locate(past.quoted, exact) : { before: '', exact, after: '' };
@@ -186,7 +196,7 @@ export class AssistantSource extends LitElement {
     ></assistant-picture>`;
   }
 
-  private place(uri: string, w: Words): TemplateResult {
+  private place(uri: string, w: SourceWords): TemplateResult {
     const target = safeTarget(uri);
     return target
       ? html`<p class="place">
@@ -220,11 +230,11 @@ export class AssistantSource extends LitElement {
     // A dialog that is not modal does not close by itself, and what lies around it is not meant.
     event.stopPropagation();
     event.preventDefault();
-    this.dialog.close();
+    this.dialog?.close();
   }
 
   private backdrop(event: Event): void {
-    if (this.modal && event.target === this.dialog) this.dialog.close();
+    if (this.modal && event.target === this.dialog) this.dialog?.close();
   }
 
   private closed(): void {

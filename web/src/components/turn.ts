@@ -13,12 +13,14 @@ import {
 import { annotate, spansOf, type Annotated, type AnswerSpan } from '../citations';
 import { isJson, renderCode } from '../code';
 import { fatesOf, type Fate } from '../fates';
-import { dayText, errorText, sectionText, words, wordsFor, type Locale, type Words } from '../i18n';
+import { footnoted } from '../footnotes';
+import { dayText, errorText, sectionText, wordsFor, type Locale } from '../i18n';
 import type { Loads } from '../loads';
 import { render as markdown, type Rendered, type SpanPainter } from '../markdown';
 import type { Citation } from '../protocol';
 import type { TurnState } from '../reducer';
 import { spokenCount } from '../steps';
+import { answerWords, type AnswerWords } from '../words/answer';
 import { conflictNote } from './conflicts';
 import { define } from './define';
 import { emit } from './events';
@@ -49,7 +51,8 @@ export class AssistantTurn extends LitElement {
   declare focused: Citation | null;
   declare planOpen: boolean;
   declare madeOpen: boolean;
-  declare copied: boolean;
+  /** What was copied just now. */
+  declare copied: 'text' | 'notes' | null;
   declare feedbackState: FeedbackState;
   private spans: readonly AnswerSpan[] | null = null;
   /** The answer as markdown; null where it is JSON. */
@@ -62,7 +65,7 @@ export class AssistantTurn extends LitElement {
     this.focused = null;
     this.planOpen = false;
     this.madeOpen = false;
-    this.copied = false;
+    this.copied = null;
     this.feedbackState = { rating: null, writing: false, noted: false };
   }
 
@@ -81,11 +84,15 @@ export class AssistantTurn extends LitElement {
     return html`
       <div class="question">
         <h2 class="heard">${w.you}</h2>
-        <p dir="auto">${turn.question}</p>
+        <div class="asked" part="question">
+          <p dir="auto">${turn.question}</p>
+          ${attached(turn.attachments, w)}
+        </div>
       </div>
       <p class="heard" role="status" aria-live="polite">${running ? this.spoken() : ''}</p>
-      <div class="answer" aria-busy=${running ? 'true' : 'false'}>
+      <div class="answer" part="answer" aria-busy=${running ? 'true' : 'false'}>
         <h2 class="heard">${w.answer}</h2>
+        ${turn.from_cache ? html`<p class="cached"><b>${w.fromCache}</b> ${w.fromCacheMore}</p>` : nothing}
         ${turn.text ? this.text() : nothing}
         ${running ? this.stage() : nothing} ${this.notices()}
         ${conflictNote(turn.conflicts, this.locale, (n) => this.number(n))} ${this.sources()}
@@ -94,8 +101,8 @@ export class AssistantTurn extends LitElement {
     `;
   }
 
-  private get w(): Words {
-    return words(this.locale);
+  private get w(): AnswerWords {
+    return answerWords(this.locale);
   }
 
   // ---- the text -------------------------------------------------------------------------------------------------
@@ -109,9 +116,23 @@ export class AssistantTurn extends LitElement {
   }
 
   private copyButton(): TemplateResult {
-    const { w } = this;
-    return html`<button class="tool" aria-label=${this.copied ? w.copied : w.copy} title=${w.copy} @click=${this.copy}>
-      ${this.copied ? icons.check : icons.copy}
+    return this.copier('text', this.w.copy, icons.copy, () => this.turn.text);
+  }
+
+  private notesButton(): TemplateResult | typeof nothing {
+    if (!this.turn.citations?.items.length) return nothing;
+    return this.copier('notes', this.w.notes, icons.notes, () => footnoted(this.turn, this.locale));
+  }
+
+  private copier(what: 'text' | 'notes', name: string, icon: TemplateResult, text: () => string): TemplateResult {
+    const done = this.copied === what;
+    return html`<button
+      class="tool"
+      aria-label=${done ? this.w.copied : name}
+      title=${name}
+      @click=${() => this.copy(what, text())}
+    >
+      ${done ? icons.check : icon}
     </button>`;
   }
 
@@ -193,11 +214,12 @@ export class AssistantTurn extends LitElement {
   private notices(): TemplateResult | typeof nothing {
     const { turn, w } = this;
     const notes: TemplateResult[] = [];
-    if (turn.status === 'failed') {
+    if (turn.withheld) notes.push(html`<p class="note warn">${w.withheld}</p>`);
+    else if (turn.status === 'failed') {
       notes.push(
         html`<p class="note bad">
           ${errorText(w, turn.error ?? 'internal')}
-          <button class="text-button" @click=${() => emit(this, 'ask-again', { text: turn.question })}>
+          <button class="text-button" @click=${() => emit(this, 'ask-again', { text: turn.question, mode: modeOf(turn) })}>
             ${w.tryAgain}
           </button>
         </p>`,
@@ -246,10 +268,10 @@ export class AssistantTurn extends LitElement {
     const { citations } = turn;
     return html`
       <div class="footer">
-        ${turn.text && this.annotated ? this.copyButton() : nothing}
+        ${turn.text && this.annotated ? [this.copyButton(), this.notesButton()] : nothing}
         ${
           turn.text
-            ? feedback(this.feedbackState, w, turn.turn, this, (next) => {
+            ? feedback(this.feedbackState, this.locale, turn.turn, this, (next) => {
                 this.feedbackState = { ...this.feedbackState, ...next };
               })
             : nothing
@@ -300,16 +322,26 @@ export class AssistantTurn extends LitElement {
     if (this.madeOpen) void import('./making');
   }
 
-  private async copy(): Promise<void> {
+  private async copy(what: 'text' | 'notes', text: string): Promise<void> {
     try {
-      await navigator.clipboard.writeText(this.turn.text);
-      this.copied = true;
-      setTimeout(() => (this.copied = false), 2000);
+      await navigator.clipboard.writeText(text);
+      this.copied = what;
+      setTimeout(() => (this.copied = null), 2000);
     } catch {
       // Not permitted here; the text can still be selected.
     }
   }
 }
+
+/** The mode that was chosen for it; `auto` where none was. */
+const modeOf = ({ plan }: TurnState): string => (plan?.reason_code === 'requested' ? plan.mode : 'auto');
+
+const attached = (titles: readonly string[], w: AnswerWords): TemplateResult | typeof nothing =>
+  titles.length
+    ? html`<ul class="attached" aria-label=${w.attached}>
+        ${titles.map((title) => html`<li>${icons.file}<span dir="auto">${title}</span></li>`)}
+      </ul>`
+    : nothing;
 
 const isDoubtful = (span: AnswerSpan): boolean => span.verdict === 'unsupported' || span.verdict === 'contradicted';
 

@@ -1,0 +1,110 @@
+/** Bodies as the audit doors of the server give them. */
+
+const SOURCE = {
+  document: 'd1',
+  version: 1,
+  sha256: 'ab',
+  title: 'Leave',
+  uri: 'leave.md',
+  section: 'Leave > Days',
+  start: 10,
+  end: 30,
+  exact: 'You get 20 days.',
+  page: null,
+  date: '2023-05-01',
+  authority: 'high',
+};
+
+export const ANSWER = 'You get **20 days**. The moon is green.';
+
+export const cited = (start: number, end: number, more: object = {}): object => ({
+  n: 1,
+  start,
+  end,
+  verdict: 'supported',
+  score: 1,
+  evidence: 'e1',
+  source: SOURCE,
+  ...more,
+});
+
+export const item = (seq: number, more: object = {}): Record<string, unknown> => ({
+  seq,
+  id: `r${seq}`,
+  at: '2024-05-01T12:00:00.000Z',
+  kind: 'turn',
+  actor: 'u1',
+  subject: 'u1',
+  conversation: 's1',
+  turn: `t${seq}`,
+  hash: 'h',
+  model: 'm',
+  mode: 'refine',
+  status: 'completed',
+  finish: 'stop',
+  rating: null,
+  verdict: 'partial',
+  has_conflict: false,
+  source_changed: false,
+  ...more,
+});
+
+export const opened = (more: object = {}, record: object = {}): Record<string, unknown> => ({
+  record: {
+    tenant: 'acme',
+    seq: 7,
+    id: 'r7',
+    at: '2024-05-01T12:00:00.000Z',
+    kind: 'turn',
+    actor: 'u1',
+    subject: 'u1',
+    conversation: 's1',
+    turn: 't7',
+    sealed_sha256: 'seal',
+    previous: 'before',
+    hash: 'after',
+    body: {
+      mode: 'refine',
+      mode_asked: 'auto',
+      model: 'm-1',
+      prompt: 'p1',
+      parameters: { temperature: 0.1 },
+      rights: { groups: ['everyone', 'staff'], scope: null, hidden_documents: 3 },
+      status: 'completed',
+      finish: 'stop',
+      started_at: '2024-05-01T11:59:00Z',
+      citations: {
+        status: 'partial',
+        items: [cited(0, 20)],
+        unsupported: [{ start: 21, end: 39, verdict: 'unsupported', score: 0 }],
+        agreement: 3,
+      },
+      conflicts: null,
+      usage: { calls: 2, tokens_in: 100, tokens_out: 20, tokens_cached: 0, cost: 0.01, ms_answer: 1500 },
+    },
+    ...record,
+  },
+  texts: { question: 'How many days?', answer: ANSWER, standalone: 'How many days of leave?' },
+  erased: false,
+  tampered: false,
+  evidence: [{ id: 'e1', title: 'Leave', section: 'Leave > Days', version: 1, exact: 'You get 20 days.', score: 0.5, flags: [] }],
+  sources: [
+    {
+      n: 1,
+      version: 1,
+      date: '2023-05-01',
+      before: 'Leave. ',
+      exact: 'You get 20 days.',
+      after: '',
+      state: 'changed',
+      current: { version: 2, date: null, before: 'Leave. ', exact: 'You get 25 days.', after: '' },
+      diff: [
+        { op: 'equal', old: 'Leave. You get ', new: 'Leave. You get ' },
+        { op: 'replace', old: '20', new: '25' },
+        { op: 'equal', old: ' days.', new: ' days.' },
+      ],
+    },
+  ],
+  plan: null,
+  ...more,
+});
