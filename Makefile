@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test setup web lint types contracts contracts-docs pytest webtest browser lock format clean
+.PHONY: run test setup web lint types contracts contracts-docs pytest webtest browser pictures lock format clean
 
 run: setup web  ## set everything up and serve the demo on http://127.0.0.1:8000
 	$(BIN)/assistant serve --demo
@@ -47,6 +47,9 @@ pytest:
 
 webtest:
 	cd web && npm run --silent typecheck && npm run --silent test
+
+pictures: setup web browser  ## write docs/pictures anew
+	$(BIN)/python -m tests.e2e.pictures
 
 format:
 	$(BIN)/ruff check --fix .

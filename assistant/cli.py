@@ -149,7 +149,7 @@ def migrate() -> None:
     from assistant.store.migrations import migrate as run_migrations
 
     settings = _settings()
-    asyncio.run(run_migrations(settings.database.url))
+    asyncio.run(run_migrations(settings.database.direct_url or settings.database.url))
     console.print("The database is up to date.")
 
 

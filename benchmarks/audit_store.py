@@ -31,6 +31,7 @@ from assistant.audit.checkpointing import Checkpointer
 from assistant.audit.desk import Notary
 from assistant.audit.signing import signer_at
 from assistant.audit.targets import Targets
+from assistant.config import Settings
 from assistant.core.access import Caller
 from assistant.core.audit import AuditKind, AuditRecord, StoredBody, canonical, genesis, hash_of, stamp
 from assistant.core.audit_columns import cited_rows, facet_columns
@@ -173,7 +174,7 @@ class _Auditor:
 async def pages(store: Store, key: Path, count: int) -> list[tuple[str, str, list[float]]]:
     """Milliseconds of a page of 50 with each filter at the newest, middle and oldest records, from the store and over REST."""
     app = FastAPI()
-    desk = make_desk(store, Notary(Targets(), {}, signer_at(key)))
+    desk = make_desk(Settings(), store, Notary(Targets(), {}, signer_at(key)))
     app.state.doors = SimpleNamespace(authenticator=_Auditor(), audit=desk)
     app.include_router(router)
     places = {"first": None, "middle": count // 2, "last": min(count, 3000)}

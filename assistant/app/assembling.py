@@ -12,7 +12,7 @@ from functools import partial
 import structlog
 
 from assistant.app.models import make_cache, make_embedder, open_routes
-from assistant.app.policies import day_limits, has_all_vectors, judges_citations, turn_policy
+from assistant.app.policies import day_limits, has_all_vectors, judges_citations, reach_of, turn_policy
 from assistant.app.values import new_id
 from assistant.audit.secrets import secret_at
 from assistant.config import Settings
@@ -25,6 +25,7 @@ from assistant.conversation.rewriting import Rewriter
 from assistant.conversation.running import LiveTurns
 from assistant.conversation.watching import BEATS, Watch
 from assistant.interfaces import ChatModel, Embedder, Retriever
+from assistant.llm.reliable import ReliableModel
 from assistant.prompts import LANGUAGES, load_prompts
 from assistant.retrieval.hybrid import HybridRetriever
 from assistant.store import Store
@@ -63,6 +64,7 @@ async def assemble(settings: Settings, *, serves: bool = False) -> AsyncIterator
             settings.database.url,
             worker=new_id(),
             secret=secret,
+            reach=reach_of(settings.database),
             limits=day_limits(settings.limits),
             lease_s=settings.server.lease_s,
         ) as store,
@@ -106,6 +108,7 @@ async def assemble(settings: Settings, *, serves: bool = False) -> AsyncIterator
             per_user=settings.server.running_turns_per_user,
             after_turn=memory.refresh,
             workers=store.workers,
+            admit=model.admit if isinstance(model, ReliableModel) else lambda: None,
         )
         watch = await stack.enter_async_context(watching(store, live, recovers=serves))
         yield Parts(settings, store, model, embedder, retriever, manager, live, watch)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import structlog
 
+from assistant.app.replaying import replayed
 from assistant.app.values import now
 from assistant.audit.checkpointing import Checkpointer
 from assistant.audit.desk import AuditDesk, Notary
@@ -37,7 +40,7 @@ def make_retainer(settings: Settings, store: Store) -> Retainer:
     return retainer_of(settings.retention, store.retention, store.audit, now)
 
 
-def make_desk(store: Store, notary: Notary, retainer: Retainer | None = None) -> AuditDesk:
+def make_desk(settings: Settings, store: Store, notary: Notary, retainer: Retainer | None = None) -> AuditDesk:
     """The desk of the auditors of a store."""
     return AuditDesk(
         store.audit,
@@ -47,4 +50,5 @@ def make_desk(store: Store, notary: Notary, retainer: Retainer | None = None) ->
         clock=now,
         retainer=retainer,
         answers=store.records_of_answer,
+        replaying=partial(replayed, settings, store),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 
 import structlog
@@ -14,7 +15,7 @@ from assistant.conversation.caching import AnswerCache
 from assistant.interfaces import ChatModel, Embedder
 from assistant.llm.learning import TokenFactor
 from assistant.llm.litellm_embedder import LiteLLMEmbedder
-from assistant.llm.models import choose_model
+from assistant.llm.opening import open_reliable
 from assistant.llm.tokens import price_for, sees_images
 from assistant.retrieval.embedders import choose_embedder
 from assistant.store import Store
@@ -27,24 +28,25 @@ LITELLM = "litellm/"
 """Names of embedders that begin like this are reached through litellm."""
 
 
-async def open_model(settings: Settings, name: str, factors: ModelFactors) -> tuple[ChatModel, FactorKeeper]:
-    """A model by its name, with what earlier runs learnt of its tokenizer."""
-    chosen = settings.model
-    known = await factors.get(name)
-    factor = TokenFactor(*known) if known else TokenFactor()
-    keeper = FactorKeeper(name, factors, factor.value)
-    model = await asyncio.to_thread(
-        choose_model,
-        chosen.kind,
-        name,
-        base_url=chosen.base_url,
-        api_key=chosen.api_key.get_secret_value(),
-        window=chosen.window or None,
-        timeout=chosen.timeout_s,
-        factor=factor,
-        learnt=keeper.keep,
-    )
-    return model, keeper
+async def open_model(
+    settings: Settings, name: str, factors: ModelFactors, stack: AsyncExitStack, *, alone: bool = False
+) -> ChatModel:
+    """A model by its name with what stands in for it (unless `alone`), and with what earlier runs learnt of their tokenizers.
+
+    It is closed with the stack.
+    """
+
+    async def factor_of(name: str) -> tuple[TokenFactor, Callable[[TokenFactor], None]]:
+        known = await factors.get(name)
+        factor = TokenFactor(*known) if known else TokenFactor()
+        keeper = FactorKeeper(name, factors, factor.value)
+        stack.push_async_callback(keeper.aclose)
+        return factor, keeper.keep
+
+    chosen = settings.model.model_copy(update={"fallbacks": []}) if alone else settings.model
+    model = await open_reliable(chosen, name, factor_of)
+    stack.push_async_callback(model.aclose)
+    return model
 
 
 class FactorKeeper:
@@ -81,9 +83,7 @@ async def open_routes(settings: Settings, factors: ModelFactors, stack: AsyncExi
     names = [settings.model.name, *([settings.model.simple] if settings.model.simple else [])]
     routes = []
     for name in names:
-        model, keeper = await open_model(settings, name, factors)
-        stack.push_async_callback(keeper.aclose)
-        stack.push_async_callback(model.aclose)
+        model = await open_model(settings, name, factors, stack)
         vision = settings.model.vision
         sees = await asyncio.to_thread(sees_images, name) if vision is None else vision  # reads a file
         routes.append(Route(model, await asyncio.to_thread(price_for, name) if name else None, sees))

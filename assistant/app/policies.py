@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import structlog
 
-from assistant.config import LimitSettings, Settings
+from assistant.config import DatabaseSettings, LimitSettings, Settings
 from assistant.conversation.answering import TurnPolicy
 from assistant.core.allowance import DayLimits
 from assistant.core.budget import BudgetPolicy
@@ -15,6 +15,7 @@ from assistant.errors import BadInput, BadSetting
 from assistant.interfaces import Embedder
 from assistant.retrieval.floors import floor_for, load_floors
 from assistant.store import Store
+from assistant.store.engine import Reach
 from assistant.synthesis.registry import available_modes, get_preparation
 
 log = structlog.get_logger(__name__)
@@ -83,6 +84,11 @@ def day_limits(chosen: LimitSettings) -> DayLimits:
         chosen.tenant_tokens,
         chosen.tenant_cost,
     )
+
+
+def reach_of(chosen: DatabaseSettings) -> Reach:
+    """How the database is reached beside its URL."""
+    return Reach(chosen.pool_size, chosen.replica_url, chosen.direct_url, chosen.prepared)
 
 
 def judges_citations(settings: Settings) -> bool:

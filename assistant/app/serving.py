@@ -91,7 +91,7 @@ def make_doors(parts: Parts, entrance: Entrance, notary: Notary, readers: Reader
         events=parts.store.events,
         images=parts.store.documents,
         sources=parts.store.sources,
-        audit=make_desk(parts.store, notary, make_retainer(parts.settings, parts.store)),
+        audit=make_desk(parts.settings, parts.store, notary, make_retainer(parts.settings, parts.store)),
         library=parts.store.library,
         files=parts.store.files,
         desk=make_document_desk(parts.store, readers, parts.settings.limits),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -25,6 +25,7 @@ from assistant.core.audit_figures import Aftermath, DayFigures
 from assistant.core.audit_filter import AuditFilter, facets_of
 from assistant.core.evidence import Evidence
 from assistant.core.past_sources import PastSource
+from assistant.core.turn import TurnMessage
 from assistant.errors import BadInput, Busy, NotFound
 
 LONGEST_REASON: Final = 2000
@@ -89,6 +90,28 @@ class AnswersOfRecord(Protocol):
         ...
 
 
+class Replayed(Protocol):
+    """An answer beside what a model says to the same prompts now."""
+
+    @property
+    def old(self) -> TurnMessage:
+        """The answer that is kept."""
+        ...
+
+    @property
+    def new(self) -> TurnMessage:
+        """What the model says now."""
+        ...
+
+    def as_json(self) -> dict[str, Any]:
+        """The difference; `text` holds that of the words."""
+        ...
+
+
+Replaying = Callable[[str, str | None], Awaitable[Replayed]]
+"""Answers a kept turn again, through the named model of the endpoint or its own."""
+
+
 @dataclass(frozen=True, slots=True)
 class Notary:
     """What stands behind a log: who signs (None: nothing is signed here), the public keys that are trusted, the targets."""
@@ -112,6 +135,7 @@ class AuditDesk:
         clock: Callable[[], datetime],
         retainer: Retainer | None = None,
         answers: AnswersOfRecord | None = None,
+        replaying: Replaying | None = None,
     ) -> None:
         self._log = log
         self._kept = kept
@@ -120,6 +144,7 @@ class AuditDesk:
         self._clock = clock
         self._retainer = retainer
         self._answers = answers
+        self._replaying = replaying
         self._verifying = asyncio.Lock()
 
     async def find(
@@ -154,6 +179,25 @@ class AuditDesk:
         record = await self._log.record(who.tenant, id_)
         await self.note(who, AuditKind.VIEW, reason, of=record)
         return {"record": plain(record), **await self._texts(record), **await self._rested_on(record)}
+
+    async def replay(self, who: Caller, id_: str, reason: str, model: str | None = None) -> dict[str, Any]:
+        """Answer again and compare; the difference is on the record before it is given, the new text sealed.
+
+        Raises NotFound, BadInput without a reason, Busy while another one runs here, and what the model raises.
+        """
+        check_reason(reason)
+        record = await self._log.record(who.tenant, id_)
+        if record.kind is not AuditKind.TURN or record.turn is None or self._replaying is None:
+            raise NotFound("this record is not of an answer")
+        if self._verifying.locked():
+            raise Busy("a verification or replay runs already", retry_after_ms=_RETRY_MS)
+        async with self._verifying:
+            done = await self._replaying(record.turn, model)
+        told = done.as_json()
+        text = told.pop("text")
+        personal = {"answer": done.new.text} if done.new.text else None
+        await self.note(who, AuditKind.REPLAY, reason, of=record, personal=personal, difference=told)
+        return {**told, "text": text, "old": done.old.text, "new": done.new.text}
 
     async def verify(
         self,

@@ -42,6 +42,7 @@ from assistant.transport.protocol import (
 log = structlog.get_logger(__name__)
 
 READY_WITHIN_S: Final = 10.0
+SHORTEST_BEAT_S: Final = 0.02
 LARGEST_FRAME: Final = 16 * 1024 * 1024
 RATE_LIMITED_FROM: Final = 4
 """From which attempt on a client waits that comes too often."""
@@ -116,7 +117,7 @@ class Line:
             try:
                 await self._hold()
             except _Again:
-                lost_at, delay = loop.time(), 0.0
+                lost_at, delay = loop.time(), self._next_delay() if self._reload else 0.0
             except ConnectionClosed as closed:
                 delay = self._after_close(closed)
             except (OSError, TimeoutError, InvalidHandshake, InvalidURI, Unreachable, Busy) as error:
@@ -162,7 +163,7 @@ class Line:
             self._socket, self._silent = socket, False
             try:
                 await self._begin(ready)
-                await self._serve(socket, ready.heartbeat_ms / 1000)
+                await self._serve(socket, max(SHORTEST_BEAT_S, ready.heartbeat_ms / 1000))
             finally:
                 self._socket = None
 

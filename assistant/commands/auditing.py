@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from assistant.app import make_desk, now, open_notary
+from assistant.app.policies import reach_of
 from assistant.audit import package as packages
 from assistant.audit.desk import AuditDesk, adopted_json
 from assistant.audit.retaining import Retainer, outcome_json, retainer_of
@@ -19,13 +20,11 @@ from assistant.audit.secrets import secret_at
 from assistant.audit.signing import read_public_key
 from assistant.commands import audit_shown as shown
 from assistant.commands.ask import terminal_caller
-from assistant.commands.replaying import replayed
 from assistant.config import Settings
 from assistant.core.access import Caller
-from assistant.core.audit import AuditKind
 from assistant.core.audit_filter import AuditFilter
 from assistant.core.keeping import HoldScope, KeptText
-from assistant.errors import BadSetting, NotFound
+from assistant.errors import BadSetting
 from assistant.store import Store
 from assistant.store.migrations import current_and_head
 
@@ -72,9 +71,9 @@ async def _office(settings: Settings, *, signs: bool = False) -> AsyncIterator[_
         raise BadSetting("the database is not up to date; run `assistant migrate`", setting="database.url")
     notary = await asyncio.to_thread(open_notary, settings.audit, signs=signs)
     secret = await asyncio.to_thread(secret_at, settings.audit.secret)
-    async with Store(settings.database.url, secret=secret) as store:
+    async with Store(settings.database.url, secret=secret, reach=reach_of(settings.database)) as store:
         await store.audit.prepare()
-        yield _Office(settings, store, make_desk(store, notary), terminal_caller(settings))
+        yield _Office(settings, store, make_desk(settings, store, notary), terminal_caller(settings))
 
 
 async def find(settings: Settings, filters: AuditFilter, *, limit: int, before: int | None, as_json: bool) -> None:
@@ -128,15 +127,8 @@ async def export(settings: Settings, filters: AuditFilter, target: Path, reason:
 async def replay(settings: Settings, id_: str, reason: str, *, model: str | None, as_json: bool) -> None:
     """Answer again and compare; the difference is on the record before it is printed, the new text sealed."""
     async with _office(settings) as office:
-        record = await office.store.audit.record(settings.tenant, id_)
-        if record.kind is not AuditKind.TURN or record.turn is None:
-            raise NotFound("this record is not of an answer")
-        done = await replayed(settings, office.store, record.turn, model)
-        old, new, told = done.old, done.new, done.as_json()
-        text = told.pop("text")
-        personal = {"answer": new.text} if new.text else None
-        await office.desk.note(office.who, AuditKind.REPLAY, reason, of=record, personal=personal, difference=told)
-    shown.replay({**told, "text": text, "old": old.text, "new": new.text}, as_json=as_json)
+        told = await office.desk.replay(office.who, id_, reason, model)
+    shown.replay(told, as_json=as_json)
 
 
 async def erase(settings: Settings, person: str, reason: str, *, dry_run: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from assistant.errors import BadInput
-from assistant.transport.contracts import generate
+from assistant.transport.contracts.documents import generate
 
 
 def write_contracts(root: Path, *, check: bool = False) -> list[str]:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from assistant.app import embed_all, make_embedder
+from assistant.app.policies import reach_of
 from assistant.config import Settings
 from assistant.core.evidence import Authority
 from assistant.knowledge.metadata import Properties
@@ -33,7 +34,7 @@ async def ingest_here(
     """Read `path` into a collection of the settings' database; values given here win over what the documents say."""
     properties = Properties(authority=authority, access=access or None, date=on)
     started = datetime.now(UTC)
-    async with Store(settings.database.url) as store:
+    async with Store(settings.database.url, reach=reach_of(settings.database)) as store:
         with _bar(quiet) as bar:
             report = await ingest(
                 path,

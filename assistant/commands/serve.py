@@ -15,7 +15,7 @@ from assistant.app import create_app
 from assistant.commands.ingest import ingest_here
 from assistant.config import AuthSettings, Settings, WidgetSettings
 from assistant.store.migrations import migrate
-from assistant.transport.auth import check_identity
+from assistant.transport.auth import ROLES, check_identity
 from assistant.transport.doors import Doors
 
 log = structlog.get_logger(__name__)
@@ -98,14 +98,14 @@ def demo_settings(settings: Settings) -> Settings:
     """The settings with a development identity and example questions, where none are set."""
     auth, widget = settings.auth, settings.widget
     if not auth.development_user:
-        auth = AuthSettings(**{**auth.model_dump(), "development_user": "demo"})
+        auth = AuthSettings(**{**auth.model_dump(), "development_user": "demo", "development_roles": sorted(ROLES)})
     if not widget.examples:
         widget = WidgetSettings(**{**widget.model_dump(), "examples": list(DEMO_EXAMPLES)})
     return settings.model_copy(update={"auth": auth, "widget": widget})
 
 
 async def _prepare(settings: Settings, demo: bool) -> None:
-    await migrate(settings.database.url)
+    await migrate(settings.database.direct_url or settings.database.url)
     for collection in DEMO_COLLECTIONS if demo else ():
         report = await ingest_here(settings, DEMO / collection, collection, quiet=True)
         log.info("demo documents", collection=collection, added=report.added, unchanged=report.unchanged)

@@ -15,6 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 from ulid import ULID
 
+from assistant.app.policies import reach_of
 from assistant.config import Settings, load_settings
 from assistant.core.access import EVERYONE, Caller
 from assistant.errors import BadInput, BadSetting
@@ -57,7 +58,7 @@ async def _identities(settings: Settings) -> AsyncIterator[SqlIdentity]:
     current, head = await current_and_head(settings.database.url)
     if current != head:
         raise BadSetting("the database is not up to date; run `assistant migrate`", setting="database.url")
-    database = open_database(settings.database.url)
+    database = open_database(settings.database.url, reach=reach_of(settings.database))
     try:
         yield SqlIdentity(database)
     finally:

@@ -32,6 +32,7 @@ from assistant.interfaces import ChatModel, ImageSource
 from assistant.prompts import Prompts
 from assistant.synthesis.job import PARALLEL, Job, SentenceRule, Step, StepDone
 from assistant.synthesis.registry import get_synthesizer
+from assistant.telemetry import stepping
 
 MOST_CHARACTERS: Final = 16
 """Characters of answer per token it may have; a model that goes on is stopped."""
@@ -126,6 +127,7 @@ class Answering:
         )
         return plan_turn(request, limits)
 
+    @stepping("write")
     async def write(
         self,
         plan: TurnPlan,

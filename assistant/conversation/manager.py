@@ -22,6 +22,7 @@ from assistant.conversation.concluding import (
 )
 from assistant.conversation.guarding import guarded
 from assistant.conversation.judging import ConflictJudge
+from assistant.conversation.observing import observed_turn
 from assistant.conversation.rewriting import Rewriter, make_standalone
 from assistant.conversation.searching import search_for
 from assistant.conversation.turns import StartedTurn, Stopwatch, Trace
@@ -46,6 +47,7 @@ from assistant.core.text import prompt_language
 from assistant.core.turn import TurnMessage, apply
 from assistant.errors import AccessRevoked, AssistantError
 from assistant.interfaces import AnswersOfRecord, ConversationStore, ImageSource, Retriever, Rights, SessionFiles
+from assistant.telemetry import step, stepping
 
 log = structlog.get_logger(__name__)
 
@@ -85,6 +87,7 @@ class ConversationManager:
         self._second = second
         self._adopted = adopted
 
+    @observed_turn
     async def run_turn(self, start: StartedTurn, cancelled: asyncio.Event) -> AsyncGenerator[TurnEvent, None]:
         """Answer a stored question: plan, answer, citations, end; exactly one TurnFinished whatever happens.
 
@@ -125,7 +128,8 @@ class ConversationManager:
         trace.evidence, trace.conflicts, trace.grounded = plan.evidence, plan.conflicts, is_grounded(plan.choice.mode)
         trace.structured = start.schema is not None
         planned = planned_event(plan, start.numbers, searched=standalone.searches, structured=trace.structured)
-        await self._store.save_plan(start.turn, planned, plan.evidence, plan.conflicts)
+        with step("store"):
+            await self._store.save_plan(start.turn, planned, plan.evidence, plan.conflicts)
         yield planned
         if adopted is not None:
             trace.finish, trace.ms_first_token = "stop", watch.ms()
@@ -148,6 +152,7 @@ class ConversationManager:
             async for event in events:
                 yield event
 
+    @stepping("rewrite")
     async def _standalone(self, start: StartedTurn) -> Standalone:
         """The question made standalone; small talk stays as it is and is not searched."""
         if start.mode is None and question_kind(start.text) is QuestionKind.SMALL_TALK:
@@ -161,6 +166,7 @@ class ConversationManager:
             return None
         return await self._adopted.find(start.caller, standalone.text, start.collections)
 
+    @stepping("plan")
     async def _plan(
         self, start: StartedTurn, standalone: Standalone, adopted: AdoptedAnswer | None
     ) -> tuple[TurnPlan, Route]:
@@ -212,11 +218,13 @@ class ConversationManager:
             for event in missed_conflicts(message.citations, trace, start.numbers):
                 yield event
         if trace.calls:
-            await self._store.save_calls(start.turn, trace.calls)
+            with step("store"):
+                await self._store.save_calls(start.turn, trace.calls)
         if message.usage is None:
             yield usage_event(trace, watch)
         yield TurnFinished(status_of(ending.finish), error=trace.error)
 
+    @stepping("cite")
     async def _cite(
         self, start: StartedTurn, text: str, finish: str, trace: Trace, watch: Stopwatch
     ) -> AsyncGenerator[TurnEvent, None]:

@@ -27,20 +27,27 @@ class RecordingModel(ModelAround):
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         """Answer as the model inside does, and record it."""
         parts: list[str] = []
-        ended, usage, start = "cancelled", Usage(calls=1), self._watch.ms()
+        ended, usage, start, model = "cancelled", Usage(calls=1), self._watch.ms(), self.name
         try:
             async with aclosing(self._inner.stream(request)) as chunks:
                 async for chunk in chunks:
                     if isinstance(chunk, ModelDelta):
                         parts.append(chunk.text)
                     else:
-                        ended, usage = chunk.reason, chunk.usage
+                        ended, usage, model = chunk.reason, chunk.usage, chunk.model or self.name
                     yield chunk
         except AssistantError as failure:
-            ended = failure.code
+            ended, usage = failure.code, _used(failure)
             raise
         finally:
             spent = self._watch.ms() - start
             self._calls.append(
-                ModelCall(request.purpose, self.name, request.messages, "".join(parts), ended, usage, spent)
+                ModelCall(request.purpose, model, request.messages, "".join(parts), ended, usage, spent)
             )
+
+
+def _used(failure: AssistantError) -> Usage:
+    """What a failed call used, as its error says: the calls that were tried, and what the provider counted of them."""
+    counts = [failure.data.get(key) for key in ("calls", "tokens_in", "tokens_out")]
+    calls, read, written = (count if isinstance(count, int) else default for count, default in zip(counts, (1, 0, 0), strict=True))
+    return Usage(calls, read, written)

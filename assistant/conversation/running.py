@@ -51,6 +51,7 @@ class LiveTurns:
         interval: float = 0.04,
         after_turn: Callable[[str], Awaitable[None]] | None = None,
         workers: Workers | None = None,
+        admit: Callable[[], None] = lambda: None,
     ) -> None:
         self._manager = manager
         self._store = store
@@ -60,6 +61,7 @@ class LiveTurns:
         self._interval = interval
         self._after_turn = after_turn
         self._workers = workers
+        self._admit = admit
         self._afterwards: set[asyncio.Task[None]] = set()
         self._running: dict[str, _Running] = {}
         self._tails: dict[str, Tail] = {}
@@ -78,6 +80,7 @@ class LiveTurns:
         return await asyncio.shield(started)  # a socket that goes must not leave a stored turn that nobody runs
 
     async def _start(self, caller: Caller, conversation: str, asked: Question) -> BegunTurn:
+        self._admit()
         begun = await self._begin(caller, conversation, asked)
         if begun.duplicate:
             return begun

@@ -9,8 +9,10 @@ from assistant.conversation.turns import StartedTurn
 from assistant.core.attachments import files_of, preferring, search_scope
 from assistant.core.evidence import Passage, Place
 from assistant.interfaces import Retriever, SessionFiles
+from assistant.telemetry import stepping
 
 
+@stepping("search")
 async def search_for(
     start: StartedTurn,
     queries: Sequence[str],

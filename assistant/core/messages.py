@@ -63,10 +63,14 @@ class ModelDelta:
 
 @dataclass(frozen=True, slots=True)
 class ModelFinish:
-    """The end of a model's answer: reason stop, length or no_answer; usage when the provider reports it."""
+    """The end of a model's answer: reason stop, length or no_answer; usage when the provider reports it.
+
+    `model` is the name of the one that answered, where another stood in for the one that was asked.
+    """
 
     reason: str = "stop"
     usage: Usage = field(default_factory=lambda: Usage(calls=1))
+    model: str = ""
 
 
 ModelChunk = ModelDelta | ModelFinish

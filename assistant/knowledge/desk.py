@@ -33,6 +33,7 @@ from assistant.knowledge.reading import Sources
 from assistant.knowledge.said import plain_of, properties_said
 from assistant.knowledge.sync import UPLOADED, fingerprint_of
 from assistant.knowledge.worker import Job
+from assistant.telemetry.figures import DOCUMENTS
 
 RETRY_MS: Final = 3000
 """When to come back while too many documents are being read, in milliseconds."""
@@ -89,9 +90,11 @@ class KnowledgeDesk:
             said = properties_said(upload.said)
             check_groups(said.access)
             with self._slot():
-                return await self._put(who, upload, said, reason)
+                report = await self._put(who, upload, said, reason)
         except BadDocument as error:
-            return UploadReport(upload.uri, "skipped", reason=str(error.data.get("reason")))
+            report = UploadReport(upload.uri, "skipped", reason=str(error.data.get("reason")))
+        DOCUMENTS.labels(report.outcome).inc()
+        return report
 
     async def _put(self, who: Caller, upload: Upload, said: Properties, reason: str) -> UploadReport:
         original = Original(

@@ -31,6 +31,7 @@ from assistant.knowledge.parsers import PARSER_VERSION, picture_type
 from assistant.knowledge.pool import ReaderPool
 from assistant.knowledge.reading import Sources
 from assistant.knowledge.worker import Job
+from assistant.telemetry.figures import DOCUMENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +239,7 @@ class _Tally:
         self._say(uri, "deleted")
 
     def _say(self, uri: str, what: str) -> None:
+        DOCUMENTS.labels(what).inc()
         if what in self._counts:
             self._counts[what] += 1
         if self._tell is not None:

@@ -17,6 +17,7 @@ from assistant.core.quoting.extract import Extraction, extract, improve
 from assistant.core.quoting.phrases import small_talk
 from assistant.core.text import prompt_language
 from assistant.interfaces import TokenCounter
+from assistant.llm.observing import observed
 from assistant.llm.tokens import DEFAULT_ENCODING, counter_for
 
 _PIECE: Final = re.compile(r"\s*\S{1,24}|\s+")
@@ -34,6 +35,7 @@ class ExtractiveModel:
     async def aclose(self) -> None:
         """Nothing is held."""
 
+    @observed
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         """Answer by quotation in a few words a piece; the reason is no_answer when the evidence holds no answer."""
         answer = await asyncio.to_thread(reply, request)

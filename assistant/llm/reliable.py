@@ -18,6 +18,7 @@ from assistant.core.prompt import ModelRequest
 from assistant.errors import AssistantError, Busy, ModelUnavailable, TurnFailed
 from assistant.interfaces import ModelAround
 from assistant.llm.endpoints import Endpoint, failure_kind
+from assistant.llm.observing import observed
 
 log = structlog.get_logger(__name__)
 
@@ -103,6 +104,11 @@ class ReliableModel(ModelAround):
         if all(waits):
             raise Busy("no model may be asked now", retry_after_ms=min(waits))
 
+    def last_seen(self) -> str:
+        """`answers` while an endpoint may be asked, else `rests`: what the last calls met; nothing is asked for this."""
+        return "rests" if all(endpoint.wait_ms() for endpoint in self._endpoints) else "answers"
+
+    @observed
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         """Answer the request; closing the iterator closes the call.
 
@@ -123,7 +129,7 @@ class ReliableModel(ModelAround):
             raise call.told(error) from error.__cause__
         finally:
             endpoint.leave()
-        yield _finished(chunk, call)
+        yield _finished(chunk, call, "" if endpoint is self._endpoints[0] else endpoint.model.name)
 
     async def _begin(self, request: ModelRequest, call: _Call) -> _Begun:
         """The first call that has a word: of the first endpoint, or of one that stands in. Raises the most telling error."""
@@ -225,6 +231,6 @@ def _more_telling(one: TurnFailed, other: TurnFailed) -> TurnFailed:
     return chosen
 
 
-def _finished(finish: ModelFinish, call: _Call) -> ModelFinish:
-    """The finish with the usage of the calls that failed before it."""
-    return ModelFinish(finish.reason, call.spent + finish.usage)
+def _finished(finish: ModelFinish, call: _Call, model: str) -> ModelFinish:
+    """The finish with the usage of the calls that failed before it, and the name of the model that stood in."""
+    return ModelFinish(finish.reason, call.spent + finish.usage, model)

@@ -16,6 +16,7 @@ from assistant.core.evidence import Passage, Place
 from assistant.core.text import index_terms
 from assistant.errors import AssistantError
 from assistant.interfaces import Embedder, PassageIndex, Vectors
+from assistant.telemetry import step
 
 log = structlog.get_logger(__name__)
 
@@ -145,7 +146,8 @@ class HybridRetriever:
         if self._embedder is None:
             return _Cosines()
         try:
-            rows = await asyncio.gather(*(self._embedder.embed_query(wording) for wording in search.wordings))
+            with step("embed"):
+                rows = await asyncio.gather(*(self._embedder.embed_query(wording) for wording in search.wordings))
             query = mean_vector(rows, search.weights)
             where = (search.caller, search.collections, search.pool, search.also)
             hits = await self._index.search_vectors(self._embedder.name, query, *where)

@@ -17,7 +17,7 @@ from assistant.store.changes import notify_since
 from assistant.store.conversations import SqlConversationStore
 from assistant.store.conversations_list import SqlSessions
 from assistant.store.documents import SqlDocumentStore
-from assistant.store.engine import Database, open_database
+from assistant.store.engine import Database, Reach, open_database
 from assistant.store.erasure import SqlErasure
 from assistant.store.events import GroupCommitLog
 from assistant.store.factors import ModelFactors
@@ -53,9 +53,10 @@ class Store:
         worker: str | None = None,
         secret: bytes | None = None,
         limits: DayLimits = NO_LIMITS,
+        reach: Reach | None = None,
         lease_s: float = LEASE_S,
     ) -> None:
-        self.database: Database = open_database(url, pool_size=pool_size)
+        self.database: Database = open_database(url, pool_size=pool_size, reach=reach)
         self.audit = SqlAuditLog(self.database, secret=secret)
         self.conversations = SqlConversationStore(self.database, audit=self.audit, worker=worker, limits=limits)
         self.documents = SqlDocumentStore(self.database)

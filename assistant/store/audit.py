@@ -204,7 +204,7 @@ class SqlAuditLog:
         such. Ordered by (at, seq), so that a page costs the same anywhere in the log.
         """
         limit = max(1, min(limit, MOST_RECORDS))
-        async with self._database.read() as connection:
+        async with self._database.read_copy() as connection:
             cursor = None if before is None else await _cursor(connection, _known(tenant), before)
             among = await _among(connection, _known(tenant), filters)
             rows = (await connection.execute(page(_known(tenant), filters, cursor, limit, among))).all()
@@ -212,12 +212,12 @@ class SqlAuditLog:
 
     async def aftermath(self, tenant: str, seqs: Collection[int]) -> dict[int, Aftermath]:
         """What came after each of these records: the last rating of its answer, and whether a cited source has changed."""
-        async with self._database.read() as connection:
+        async with self._database.read_copy() as connection:
             return await read_aftermath(connection, _known(tenant), seqs)
 
     async def figures(self, tenant: str, filters: AuditFilter) -> list[DayFigures]:
         """The figures of each day that has answers that fit, by ascending day; give both times in `filters`."""
-        async with self._database.read() as connection:
+        async with self._database.read_copy() as connection:
             return await read_figures(connection, _known(tenant), filters)
 
     async def open_sealed(self, record: AuditRecord) -> Mapping[str, str] | None:

@@ -42,7 +42,7 @@ class SqlAudited:
         )
         shown = select(evidence.c.document, evidence.c.access).where(evidence.c.turn == turn)
         cited = select(citations.c.document).where(citations.c.turn == turn)
-        async with self._database.read() as connection:
+        async with self._database.read_copy() as connection:
             row = (await connection.execute(query)).one_or_none()
             if row is None:
                 raise NotFound("no such turn")
@@ -58,7 +58,7 @@ class SqlAudited:
             await self.owner(tenant, turn)
         except NotFound:
             return []
-        async with self._database.read() as connection:
+        async with self._database.read_copy() as connection:
             return await read_evidence(connection, turn)
 
     async def plan(self, tenant: str, turn: str) -> Mapping[str, Any] | None:
@@ -67,14 +67,14 @@ class SqlAudited:
             await self.owner(tenant, turn)
         except NotFound:
             return None
-        async with self._database.read() as connection:
+        async with self._database.read_copy() as connection:
             plan: Mapping[str, Any] | None = await connection.scalar(select(turns.c.plan).where(turns.c.id == turn))
         return plan
 
     async def conflicts(self, tenant: str, turn: str) -> list[Conflict]:
         """The conflicts among the evidence of a turn, as they were found. Raises NotFound as `owner` does."""
         await self.owner(tenant, turn)
-        async with self._database.read() as connection:
+        async with self._database.read_copy() as connection:
             return await read_conflicts(connection, turn)
 
     async def sources(self, tenant: str, turn: str) -> list[tuple[int, PastSource]]:
@@ -87,7 +87,7 @@ class SqlAudited:
         except NotFound:
             return []
         query = select(citations.c.n, citations.c.source_start).where(citations.c.turn == turn)
-        async with self._database.read() as connection:
+        async with self._database.read_copy() as connection:
             places = (await connection.execute(query.order_by(citations.c.position))).all()
         found = []
         for n, start in dict.fromkeys((row.n, row.source_start) for row in places):
@@ -98,7 +98,7 @@ class SqlAudited:
     async def calls(self, tenant: str, turn: str) -> list[ModelCall]:
         """The model calls of a turn in the order in which they ended. Raises NotFound as `owner` does."""
         owner, _ = await self.owner(tenant, turn)
-        async with self._database.read() as connection:
+        async with self._database.read_copy() as connection:
             return await read_calls(connection, owner, turn)
 
 

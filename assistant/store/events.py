@@ -24,6 +24,7 @@ from assistant.store.engine import Database
 from assistant.store.event_writers import Append, event_writer
 from assistant.store.tables import conversations, events
 from assistant.store.unreachable import is_unreachable
+from assistant.telemetry.figures import COMMIT_SECONDS, WAITING_APPENDS
 
 logger = logging.getLogger(__name__)
 
@@ -117,13 +118,15 @@ class GroupCommitLog:
     async def _write_all(self) -> None:
         try:
             while batch := self._next_batch():
-                await self._commit(batch)
+                with COMMIT_SECONDS.time():
+                    await self._commit(batch)
         finally:
             self._writer = None
 
     def _next_batch(self) -> list[Append]:
         batch: list[Append] = []
         size = 0
+        WAITING_APPENDS.set(len(self._waiting))
         while self._waiting and (not batch or size + len(self._waiting[0].rows) <= MOST_EVENTS):
             call = self._waiting.popleft()
             if not call.done.cancelled():

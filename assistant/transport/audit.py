@@ -36,6 +36,10 @@ class Figuring(Auditing, Protocol):
         """What the answers that fit came to day by day. Raises BadInput for too long a time."""
         ...
 
+    async def replay(self, who: Caller, id_: str, reason: str, model: str | None = None) -> dict[str, Any]:
+        """Answer again and compare. Raises NotFound, BadInput without a reason, Busy while another one runs."""
+        ...
+
     async def would_go(self, who: Caller, reason: str) -> list[dict[str, Any]]:
         """What each retention policy would take now. Raises BadInput without a reason."""
         ...
@@ -160,6 +164,29 @@ async def record(
 ) -> dict[str, Any]:
     """A record with its text, evidence and sources. The header X-Audit-Reason says why; the look is itself on the record."""
     return await audit.open(who, record, reason)
+
+
+class Again(BaseModel):
+    """Which model answers again: another one of the same endpoint, or that of the settings."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    model: str | None = Field(None, min_length=1, max_length=200)
+
+
+@router.post("/records/{record}/replay")
+async def replay(
+    who: Auditor,
+    audit: Audit,
+    reason: Reason,
+    record: Annotated[str, Path(min_length=1, max_length=64)],
+    wanted: Again,
+) -> dict[str, Any]:
+    """The same evidence and prompts to the same or another model: answer, citations, verdicts and cost compared.
+
+    X-Audit-Reason says why; the difference is on the record, the new text sealed.
+    """
+    return await audit.replay(who, record, reason, wanted.model)
 
 
 @router.get("/figures")

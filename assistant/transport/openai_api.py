@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Annotated, Any, Final, Literal
@@ -217,7 +218,8 @@ async def _stream(doors: Doors, who: Identity, told: _Told, *, usage: bool) -> A
         yield b"data: [DONE]\n\n"
     finally:
         if not ended:
-            await doors.live.cancel(who.caller, told.session, told.turn)
+            stopping = asyncio.ensure_future(doors.live.cancel(who.caller, told.session, told.turn))
+            await asyncio.shield(stopping)  # a client that went cancels this, too, and the answer would go on
 
 
 async def _is_known(doors: Doors, who: Identity, session: str) -> bool:

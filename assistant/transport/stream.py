@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Header, Query
 from fastapi.responses import StreamingResponse
@@ -162,9 +162,28 @@ async def allowed(
                     elif not done:
                         yield None
             finally:
-                for task in (following, ringing):
-                    task.cancel()
-                await asyncio.gather(following, ringing, return_exceptions=True)
+                following.cancel()
+                ringing.cancel()
+                await _over({following, ringing})
+
+
+async def _over(tasks: set[asyncio.Future[Any]]) -> None:
+    """Wait for cancelled tasks to end.
+
+    A stream whose client went is cancelled again and again until it is over. That must not reach the tasks, which are giving
+    a connection of the database back; cut off in that they would lose it, with a trace in the log.
+    """
+    broken: asyncio.CancelledError | None = None
+    while not all(task.done() for task in tasks):
+        try:
+            await asyncio.wait(tasks)
+        except asyncio.CancelledError as error:
+            broken = error
+    for task in tasks:
+        if not task.cancelled():
+            task.exception()  # looked at, so that nobody complains
+    if broken is not None:
+        raise broken
 
 
 async def _may_stay(doors: Doors, who: Identity, session: str) -> bool:

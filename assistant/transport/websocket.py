@@ -15,6 +15,7 @@ from fastapi import WebSocket, WebSocketDisconnect
 from assistant.core.events import SourceChanged
 from assistant.errors import AssistantError, BadInput, NotAuthenticated, NotFound, OtherUser, TokenExpired
 from assistant.interfaces import Feedback, Identity, NumberedEvent, OpenedConversation
+from assistant.telemetry.figures import ERRORS, bounded
 from assistant.transport.asking import read_question
 from assistant.transport.auth import needs_origin, origin_allowed
 from assistant.transport.doors import Doors
@@ -146,6 +147,7 @@ def _close_code(error: BadInput) -> Close:
 
 async def _refuse(outbox: Outbox, doors: Doors, session: str, error: AssistantError, ref: str | None) -> None:
     incident = doors.new_id()
+    ERRORS.labels("socket", bounded("code", error.code)).inc()
     log.info("refused", code=error.code, incident=incident, reason=error.data.get("reason"))
     wait = error.data.get("retry_after_ms")
     shown = ErrorShown(

@@ -33,6 +33,7 @@ signed_in: dict[str, str] = {}
 @app.get("/")
 @app.get("/frame")
 async def page(request: Request) -> Response:
+    """A page for who is signed in; the form for everybody else."""
     person = signed_in.get(request.cookies.get("portal", ""))
     name = ("frame" if request.url.path == "/frame" else "chat") if person else "sign_in"
     html = PAGES[name].substitute(assistant=ASSISTANT, person=escape(person or ""))
@@ -41,6 +42,7 @@ async def page(request: Request) -> Response:
 
 @app.post("/sign-in")
 async def sign_in(request: Request) -> Response:
+    """Take the word of whoever comes. This is the toy."""
     person = parse_qs((await request.body()).decode("utf-8", "replace")).get("person", [""])[0]
     back = RedirectResponse("/", 303)
     if person in PEOPLE:
@@ -51,16 +53,18 @@ async def sign_in(request: Request) -> Response:
 
 @app.post("/sign-out")
 async def sign_out(request: Request) -> Response:
+    """Forget the session."""
     signed_in.pop(request.cookies.get("portal", ""), None)
     return RedirectResponse("/", 303)
 
 
 @app.get("/token")
 async def token(request: Request) -> Response:
+    """A token that says who asks, for the assistant alone: good for a minute, and once."""
     person = signed_in.get(request.cookies.get("portal", ""))
     if person is None:
         return JSONResponse({"error": "nobody is signed in"}, 401)
     now = int(time.time())
     claims = {"iss": "example-portal", "aud": "assistant", "sub": person, "groups": PEOPLE[person]}
-    claims |= {"iat": now, "exp": now + 60, "jti": secrets.token_urlsafe()}  # good for a minute, and once
+    claims |= {"iat": now, "exp": now + 60, "jti": secrets.token_urlsafe()}
     return JSONResponse({"token": jwt.encode({"alg": "HS256"}, claims, KEY)}, headers={"Cache-Control": "no-store"})

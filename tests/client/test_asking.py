@@ -27,7 +27,7 @@ async def test_it_prints_the_answer_and_goes_on_with_a_session(
     house: House, capsys: pytest.CaptureFixture[str]
 ) -> None:
     speaks(house, "Good day!", "Bye!")
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         assert await ask_there(house.url, "Hello!", token="t", verbose=True) == "completed"
         printed = capsys.readouterr().out
         assert "Good day!" in printed
@@ -66,6 +66,6 @@ async def test_the_examples_of_the_documentation_run(house: House) -> None:
     module: dict[str, Any] = {}
     for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
         exec(block, module)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         assert await module["ask"](house.url, "t") == "Employees get 20 days."
         assert await module["stop_and_rate"](house.url, module["newest_token"]) == "cancelled"

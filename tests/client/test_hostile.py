@@ -106,7 +106,7 @@ async def serving(answer: Answer, *, ready: dict[str, Any] | None = None) -> Asy
 
 @asynccontextmanager
 async def to(url: str) -> AsyncIterator[Session]:
-    async with asyncio.timeout(10), connect(url, token="t", wait=lambda _: 0.0) as session:
+    async with asyncio.timeout(30), connect(url, token="t", wait=lambda _: 0.0) as session:
         yield session
 
 

@@ -5,18 +5,23 @@ from __future__ import annotations
 import asyncio
 import socket
 from dataclasses import replace
+from datetime import timedelta
 from itertools import count
 from typing import Any
 
 import pytest
 from ulid import ULID
 
+from assistant.app import now
 from assistant.client import Ended, Reloaded, Unreachable, connect
 from assistant.client.asked import Item
+from assistant.core.access import EVERYONE
 from assistant.core.events import AnswerDelta
 from assistant.errors import BadInput, Busy, IdempotencyMismatch, NotAuthenticated, NotFound, TokenExpired
+from assistant.store import Store
 from tests.client.cutting import cutting
 from tests.client.speaking import speaks
+from tests.store.filling import draft, put
 from tests.transport.house import House
 
 LONG = " ".join(f"Sentence {number} 😀 says 你好." for number in range(60))
@@ -43,7 +48,7 @@ def text_of(items: list[Item]) -> str:
 
 async def test_a_question_is_answered_event_by_event(house: House) -> None:
     model = speaks(house, LONG)
-    async with asyncio.timeout(20), connect(house.url, token="t") as session:
+    async with asyncio.timeout(60), connect(house.url, token="t") as session:
         asked = session.ask("Hello!")
         numbered = [each async for each in asked.numbered()]
         assert [seq for seq, _ in numbered] == list(range(1, len(numbered) + 1))
@@ -74,7 +79,7 @@ async def test_cuts_at_many_places_lose_and_repeat_nothing(house: House) -> None
 
 async def test_a_command_is_sent_until_it_is_acknowledged(house: House) -> None:
     model = speaks(house, "Yes.")
-    async with asyncio.timeout(30), cutting(house.port) as proxy:  # noqa: SIM117
+    async with asyncio.timeout(60), cutting(house.port) as proxy:  # noqa: SIM117
         async with connect(proxy.url, token="t", wait=at_once) as session:
             for number in range(5):
                 asked = session.ask("Hello" + "!" * number)
@@ -93,7 +98,7 @@ async def test_what_cannot_be_resumed_is_loaded_anew(house: House, monkeypatch: 
 
     lives = [0]
     monkeypatch.setattr(type(house.doors.store), "open", lambda _, *given: restored(*given))
-    async with asyncio.timeout(30), cutting(house.port) as proxy:  # noqa: SIM117
+    async with asyncio.timeout(60), cutting(house.port) as proxy:  # noqa: SIM117
         async with connect(proxy.url, token="t", wait=at_once) as session:
             items: list[Item] = []
             async for item in session.ask("Hello!"):
@@ -109,7 +114,7 @@ async def test_what_cannot_be_resumed_is_loaded_anew(house: House, monkeypatch: 
 
 async def test_a_turn_that_ended_meanwhile_is_told_whole(house: House) -> None:
     speaks(house, "Yes.")
-    async with asyncio.timeout(30), connect(house.url, token="t") as session:
+    async with asyncio.timeout(60), connect(house.url, token="t") as session:
         await session.answer("Hello!", id_=(key := str(ULID())))
         async with connect(house.url, token="t", session=session.id) as other:
             items = [item async for item in other.ask("Hello!", id_=key)]
@@ -120,7 +125,7 @@ async def test_a_turn_that_ended_meanwhile_is_told_whole(house: House) -> None:
 
 async def test_a_turn_is_stopped_and_rated(house: House) -> None:
     speaks(house, "Word. " * 500, delay=0.02)
-    async with asyncio.timeout(30), connect(house.url, token="t") as session:
+    async with asyncio.timeout(60), connect(house.url, token="t") as session:
         asked = session.ask("Hello!")
         async for item in asked:
             if isinstance(item, AnswerDelta) and item.off == 0:
@@ -134,7 +139,7 @@ async def test_a_turn_is_stopped_and_rated(house: House) -> None:
 
 async def test_refusals_have_their_types_and_end_nothing(house: House) -> None:
     speaks(house, "Word. " * 300, delay=0.01)
-    async with asyncio.timeout(30), connect(house.url, token="t") as session:
+    async with asyncio.timeout(60), connect(house.url, token="t") as session:
         running = [session.ask("Hello!"), session.ask("Hi!")]
         for each in running:
             await anext(aiter(each))
@@ -155,7 +160,7 @@ async def test_refusals_have_their_types_and_end_nothing(house: House) -> None:
 
 
 async def test_who_may_not_come_in_is_told_so(house: House) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         for token, session, error in (
             ("bad", None, NotAuthenticated),
             ("expired", None, TokenExpired),
@@ -183,7 +188,7 @@ async def test_a_token_that_ends_is_renewed_while_a_turn_runs(house: House) -> N
         given.append(f"t{len(given)}")
         return given[-1]
 
-    async with asyncio.timeout(30), connect(house.url, get_token=newer, wait=at_once) as session:
+    async with asyncio.timeout(60), connect(house.url, get_token=newer, wait=at_once) as session:
         assert (await session.answer("Hello!")).status == "completed"
     assert len(given) > 2
 
@@ -191,7 +196,7 @@ async def test_a_token_that_ends_is_renewed_while_a_turn_runs(house: House) -> N
 async def test_a_token_that_ends_for_good_ends_the_client_and_not_the_turn(house: House) -> None:
     speaks(house, "Word. " * 100, delay=0.02)
     house.portal.minutes = 0.5 / 60
-    async with asyncio.timeout(30), connect(house.url, token="t", wait=at_once) as session:
+    async with asyncio.timeout(60), connect(house.url, token="t", wait=at_once) as session:
         with pytest.raises(TokenExpired):
             await session.answer("Hello!")
         with pytest.raises(TokenExpired):
@@ -210,7 +215,7 @@ async def test_a_server_that_stops_is_come_back_to(house: House) -> None:
         waits.append(attempt)
         return 0.0
 
-    async with asyncio.timeout(30), connect(house.url, token="t", wait=back_again) as session:
+    async with asyncio.timeout(60), connect(house.url, token="t", wait=back_again) as session:
         asked = session.ask("Hello!")
         await anext(aiter(asked))
         await house.doors.presence.drain(5)
@@ -220,7 +225,7 @@ async def test_a_server_that_stops_is_come_back_to(house: House) -> None:
 
 async def test_who_leaves_is_told_so_and_the_turn_goes_on(house: House) -> None:
     speaks(house, "Word. " * 20, delay=0.01)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         async with connect(house.url, token="t") as session:
             asked = session.ask("Hello!")
             await anext(aiter(asked))
@@ -232,8 +237,34 @@ async def test_who_leaves_is_told_so_and_the_turn_goes_on(house: House) -> None:
     assert message.status == "completed"
 
 
+async def test_what_may_no_longer_be_read_is_taken_back(house: House) -> None:
+    secret = "The board met in secret in May about leave."
+    house.portal.caller = replace(house.portal.caller, groups=frozenset({EVERYONE, "board"}))
+    await put_board_page(house, secret, "board")
+    speaks(house, secret, "Hello!")
+    async with asyncio.timeout(60), connect(house.url, token="t", wait=at_once) as session:
+        asked = session.ask("What did the board meet about in May?")
+        assert (await asked.finished()).citations is not None
+        kept = session.ask("Hello!")
+        await kept.finished()
+        await put_board_page(house, secret, "nobody")
+        while session.turns[asked.turn or ""].text:
+            await asyncio.sleep(0.01)
+        assert session.turns[asked.turn or ""].citations is None
+        assert session.turns[asked.turn or ""].question == "What did the board meet about in May?"
+        assert session.turns[kept.turn or ""].text == "Hello!"
+
+
+async def put_board_page(house: House, text: str, access: str) -> None:
+    url = house.doors.store._database.engine.url.render_as_string()  # type: ignore[attr-defined]
+    async with Store(url) as store:
+        await put(store, draft(text, "board.md", title="Board", access=(access,)))
+        await store.tell_changes(now() - timedelta(minutes=1))
+    house.doors.live.stir()
+
+
 async def test_patience_has_an_end(house: House) -> None:
-    async with asyncio.timeout(30), cutting(house.port) as proxy:  # noqa: SIM117
+    async with asyncio.timeout(60), cutting(house.port) as proxy:  # noqa: SIM117
         async with connect(proxy.url, token="t", patience_s=0.3, wait=lambda _: 0.1) as session:
             asked = session.ask("Hello!")
             await anext(aiter(asked))

@@ -90,7 +90,10 @@ def _set(trap: Trap) -> None:
         in_thread(connection, *given)
         trap.at("before", trap.armed)
 
-    LiveTurns._start = started  # type: ignore[method-assign]
-    Database.write = written  # type: ignore[method-assign,assignment]
-    event_writers.SqliteEventWriter.write = appended  # type: ignore[method-assign]
-    event_writers._write_sqlite = appended_in_thread  # type: ignore[assignment]
+    for whole, name, own in (
+        (LiveTurns, "_start", started),
+        (Database, "write", written),
+        (event_writers.SqliteEventWriter, "write", appended),
+        (event_writers, "_write_sqlite", appended_in_thread),
+    ):
+        setattr(whole, name, own)

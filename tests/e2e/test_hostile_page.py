@@ -39,6 +39,7 @@ FACT: Final = "The harbour lamps are tested every 3 weeks."
 QUESTION: Final = "How often are the harbour lamps tested?"
 BATCH: Final = 40
 LONGEST: Final = 7_900
+PATIENCE_MS: Final = 30_000
 ROLES: Final = '["user", "auditor", "exporter", "admin"]'
 REASON: Final = {"X-Audit-Reason": quote("<img src=x onerror=hit(1)>")}
 
@@ -59,13 +60,20 @@ _EACH: Final = """(look) => {
   walk(document);
   return found;
 }"""
-_FOREIGN: Final = f"""() => ({_EACH})((element) =>
-  (element.matches('iframe, object, embed, base, video, audio, form[action], portal, math, foreignObject, animate, meta[http-equiv=refresh]') ||
-   (element.matches('script, link[rel=stylesheet]') && !element.hasAttribute('data-ours') && !['/', ''].includes(new URL(element.src || element.href || '/', location).pathname.replace(/^\\/(assets\\/)?[\\w.-]+$/, '/'))) ||
-   [...element.attributes].some((one) => /^on/i.test(one.name)) ||
-   /url\\(|image-set/i.test(element.getAttribute('style') ?? '')) && element.outerHTML.slice(0, 200))"""
-_LINKS: Final = f"""() => ({_EACH})((element) => element.matches('a[href]') &&
-  [element.protocol, element.rel, element.host || element.pathname, element.textContent, element.target])"""
+_FOREIGN: Final = f"""() => ({_EACH})((element) => {{
+  const leads = ['src', 'srcset', 'href', 'xlink:href', 'data', 'poster', 'action'].map((name) => element.getAttribute(name) ?? '');
+  const bad =
+    element.matches('iframe, object, embed, base, video, audio, form[action], portal, math, foreignObject, animate') ||
+    element.matches('meta[http-equiv=refresh], template[shadowrootmode], frameset, applet') ||
+    [...element.attributes].some((one) => /^on/i.test(one.name)) ||
+    /url\\(|image-set/i.test(element.getAttribute('style') ?? '') ||
+    leads.some((to) => /^\\s*(javascript|vbscript|data:text)/i.test(to) || (/evil|hit\\(/i.test(to) && !element.matches('a')));
+  return bad && element.outerHTML.slice(0, 200);
+}})"""
+_LINKS: Final = f"""() => {{ const said = (link) =>
+  (link.getRootNode().host?.localName === 'assistant-source' ? link.parentElement : link).textContent;
+  return ({_EACH})((element) => element.matches('a[href]') &&
+  [element.protocol, element.rel, element.host || element.pathname, said(element), element.target]); }}"""
 _OPEN: Final = f"""() => void ({_EACH})((element) => {{ if (element.matches('details')) element.open = true; }})"""
 _RUN: Final = """(payloads) => {
   for (const payload of payloads) {
@@ -220,32 +228,20 @@ async def nothing_happened(page: Page, seen: Seen, url: str) -> None:
         assert host in text, "a link shows where it leads"
 
 
-async def test_the_net_catches_what_runs(browser: Browser) -> None:
-    """Without our page and its policy the same payloads run and call out: what follows could fail."""
-    page, seen = await watched(browser, "about:blank")
-    await page.evaluate(
-        _RUN, [one for one in ALL if "<meta" not in one and "<base" not in one and "<plaintext" not in one]
-    )
-    async with asyncio.timeout(20):
-        while len(seen.run) < 40 or len(seen.outside) < 10:
-            await page.wait_for_timeout(50)
-    await page.context.close()
-
-
 async def test_the_conversation_as_it_was_stored(browser: Browser, hostile: Hostile) -> None:
     assert len(ALL) >= 400
     key = f"sessionStorage.setItem(`assistant:${{location.origin}}:session`, '{hostile.session}');"
     url = f"{hostile.server.url}/"
     page, seen = await watched(browser, url, script=key)
-    await expect(page.get_by_role("article")).to_have_count(len(hostile.turns))
+    await expect(page.get_by_role("article")).to_have_count(len(hostile.turns), timeout=PATIENCE_MS)
     await page.evaluate(_OPEN)
     cites = page.locator("button.cite")
-    await expect(cites.first).to_be_attached()
+    await expect(cites.first).to_be_attached(timeout=PATIENCE_MS)
     await cites.first.click()
-    await expect(page.locator("assistant-source .versions")).to_be_visible()
+    await expect(page.get_by_role("dialog").locator("mark")).to_contain_text(FACT, timeout=PATIENCE_MS)
     await nothing_happened(page, seen, url)
     await page.keyboard.press("Escape")
-    await expect(page.locator("assistant-conversations")).to_be_attached()
+    await expect(page.locator("assistant-conversations")).to_be_attached(timeout=PATIENCE_MS)
     await nothing_happened(page, seen, url)
     assert seen.complaints == []
     await page.context.close()
@@ -259,8 +255,8 @@ async def test_an_answer_while_it_is_written(browser: Browser, hostile: Hostile)
     page, seen = await watched(browser, url)
     await page.locator("assistant-composer textarea").fill(f"{QUESTION} {OWN[0]}")
     await page.keyboard.press("Enter")
-    await expect(page.locator("[aria-busy=false]").last.locator(".footer")).to_be_visible(timeout=60_000)
-    await expect(page.locator(".answer").last).to_contain_text("cmd|")
+    await expect(page.locator("[aria-busy=false]").last.locator(".footer")).to_be_visible(timeout=2 * PATIENCE_MS)
+    await expect(page.locator(".answer").last).to_contain_text("cmd|", timeout=PATIENCE_MS)
     await page.evaluate(_OPEN)
     await nothing_happened(page, seen, url)
     assert seen.complaints == []
@@ -273,7 +269,7 @@ async def test_the_audit_page(browser: Browser, hostile: Hostile) -> None:
     await page.locator("[data-record]").last.click()
     await page.get_by_role("textbox", name="Reason").fill("<img src=x onerror=hit(3)>")
     await page.get_by_role("button", name="Go on").click()
-    await expect(page.locator(".paper")).to_be_visible()
+    await expect(page.locator(".paper")).to_be_visible(timeout=PATIENCE_MS)
     await page.evaluate(_OPEN)
     await nothing_happened(page, seen, url)
     assert seen.complaints == []
@@ -286,7 +282,7 @@ async def test_the_page_of_an_export(browser: Browser, hostile: Hostile, tmp_pat
     await asyncio.to_thread(_unpack, package, tmp_path)
     url = (tmp_path / "audit.html").as_uri()
     page, seen = await watched(browser, url)
-    await expect(page.locator(".verdict:not(.busy)")).to_be_visible()
+    await expect(page.locator(".verdict:not(.busy)")).to_be_visible(timeout=PATIENCE_MS)
     rows = page.locator(".list .row")
     for row in range(await rows.count()):
         await rows.nth(row).click()
@@ -316,6 +312,18 @@ async def test_what_the_doors_say_is_never_a_page(hostile: Hostile) -> None:
             assert "export" not in path or got.headers["content-disposition"].startswith("attachment")
         refused = await http.get("/api/sessions/%3Cscript%3Ehit(1)%3C%2Fscript%3E")
         assert "<script" not in refused.text
+
+
+async def test_the_net_catches_what_runs(browser: Browser) -> None:
+    """Without our page and its policy such payloads run and call out: what is looked for above can be found."""
+    page, seen = await watched(browser, "about:blank")
+    await page.evaluate(
+        _RUN, [one for one in ALL if one.lower().startswith(("<img", "<video", "<details", "<picture"))]
+    )
+    async with asyncio.timeout(20):
+        while len(seen.run) < 10 or not seen.outside:
+            await page.wait_for_timeout(50)
+    await page.context.close()
 
 
 def _unpack(package: bytes, folder: Path) -> None:

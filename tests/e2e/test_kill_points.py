@@ -10,20 +10,22 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import asyncpg
 import pytest
 from websockets.exceptions import ConnectionClosed
 
 from assistant.app import Parts, assemble
 from assistant.codec import encode
 from assistant.commands.auditing import verify_log
+from assistant.commands.ingest import ingest_here
 from assistant.config import AuditSettings, AuthSettings, DatabaseSettings, ModelSettings, RetrievalSettings, Settings
 from assistant.conversation.turns import Question
 from assistant.core.access import Caller
-from assistant.core.events import AnswerFinished, CitationsAdded, TurnFinished
+from assistant.core.events import AnswerFinished, CitationsAdded, TurnAccepted, TurnFinished
 from assistant.core.turn import fold
 from assistant.interfaces import NumberedEvent
 from assistant.llm.scripted_http import Behaviour, Provider, running_provider
+from assistant.store.migrations import migrate
+from tests.e2e.conftest import copy_pages
 from tests.e2e.serving import Client, Frame
 from tests.e2e.workers import COMMITS, KILL, Forked, Stable, until
 
@@ -32,12 +34,15 @@ ANSWER = "You are expected to bill at least 32 hours to project work. The rest o
 QUESTION = "How many hours must be billable in a week?"
 SECOND = "How many hours of project work are expected in a week?"
 AT_ONCE = 3
+GOOD = Behaviour(text=ANSWER, piece=30, delay=0.05)
+BREAKS = Behaviour(text=ANSWER, piece=30, delay=0.05, break_after=2)
+ANN = Caller("default", "ann")
 
 
 @pytest.fixture
 def provider() -> Iterator[Provider]:
     with running_provider() as running:
-        running.behave(Behaviour(text=ANSWER, piece=30, delay=0.05))
+        running.behave(GOOD)
         yield running
 
 
@@ -52,7 +57,12 @@ class Place:
     def server(self, servers: Stable) -> Forked:
         model = {"model__kind": "openai", "model__name": "test-model", "model__base_url": self.provider.url}
         return servers.server(
-            self.folder, **model, model__api_key="k", model__rewrite="false", cache__enabled="false", database__url=self.url
+            self.folder,
+            **model,
+            model__api_key="k",
+            model__rewrite="false",
+            cache__enabled="false",
+            database__url=self.url,
         )
 
     def settings(self) -> Settings:
@@ -81,7 +91,9 @@ async def ask_until_death(server: Forked) -> Seen:
     with suppress(ConnectionClosed):
         await page.send("turn.start", {"text": QUESTION})
         await page.until("turn.done")
-    if page.frames and page.frames[-1]["type"] == "turn.done":  # fewer commits than the trap waits for, or one after the end
+    if (
+        page.frames and page.frames[-1]["type"] == "turn.done"
+    ):  # fewer commits than the trap waits for, or one after the end
         await asyncio.sleep(0.3)
         server.kill()
     assert page.session is not None
@@ -106,7 +118,7 @@ def as_shown(events: list[NumberedEvent]) -> list[tuple[int, str, Frame]]:
     return [(item.seq, item.event.type, json.loads(json.dumps(encode(item.event)))) for item in events]
 
 
-async def check(place: Place, seen: Seen, ann: Caller) -> None:
+async def check(place: Place, seen: Seen) -> None:
     """All that must hold after the crash, whatever its moment was."""
     async with started_again(place) as parts:
         before = await parts.store.events.read(seen.session)
@@ -121,8 +133,8 @@ async def check(place: Place, seen: Seen, ann: Caller) -> None:
             assert kind != "answer.delta" or (frame["d"]["off"], frame["d"]["text"]) == (d["off"], d["text"])
         if events:
             check_turn(before, events)
-        await check_stored(parts, seen.session, events, ann)
-        await check_numbers(parts, seen.session, ann)
+        await check_stored(parts, seen.session, events)
+        await check_numbers(parts, seen.session)
     async with started_again(place) as parts:  # and another start finds nothing to do
         assert await parts.live.recover() == 0
     assert await verify_log(place.settings(), ())
@@ -150,24 +162,24 @@ def check_turn(before: list[NumberedEvent], events: list[NumberedEvent]) -> None
     assert message.record_hash
 
 
-async def check_stored(parts: Parts, session: str, events: list[NumberedEvent], ann: Caller) -> None:
-    stored = await parts.store.conversations.messages(ann, session)
+async def check_stored(parts: Parts, session: str, events: list[NumberedEvent]) -> None:
+    stored = await parts.store.conversations.messages(ANN, session)
     answers = [view.answer for view in stored if view.answer is not None]
     assert answers == ([fold(item.event for item in events)] if events else [])
 
 
-async def check_numbers(parts: Parts, session: str, ann: Caller) -> None:
+async def check_numbers(parts: Parts, session: str) -> None:
     """A later turn gives the same passages the same numbers, and no number to two."""
-    begun = await parts.live.start(ann, session, Question("again", SECOND))
+    begun = await parts.live.start(ANN, session, Question("again", SECOND))
     message = await parts.live.finished(session, begun.turn)
     assert message.status == "completed", message.error
     events = [item.event for item in await parts.store.events.read(session)]
-    cited = {
-        (item.n, item.evidence) for event in events if isinstance(event, CitationsAdded) for item in event.items
-    }
+    cited = {(item.n, item.evidence) for event in events if isinstance(event, CitationsAdded) for item in event.items}
     assert cited
     assert len({n for n, _ in cited}) == len({evidence for _, evidence in cited}) == len(cited)
-    assert sum(isinstance(event, TurnFinished) for event in events) == len({item.turn for item in await parts.store.events.read(session)})
+    assert sum(isinstance(event, TurnFinished) for event in events) == sum(
+        isinstance(event, TurnAccepted) for event in events
+    )
 
 
 async def count_commits(place: Place, servers: Stable) -> list[str]:
@@ -188,14 +200,14 @@ async def test_at_every_commit_of_a_turn(filled: Path, tmp_path: Path, servers: 
     commits = await count_commits(place("all"), servers)
     assert {"begin_turn", "save_plan", "number_evidence", "save_calls", "finish_turn"} <= set(commits)
     points = [f"{when} {n}" for n in range(1, len(commits) + 2) for when in ("before", "after")]
-    gate, ann = asyncio.Semaphore(AT_ONCE), Caller("default", "ann")
+    gate = asyncio.Semaphore(AT_ONCE)
 
     async def one(point: str) -> bool:
         async with gate:
             here = place(point)
             seen = await die_at(here, servers, point)
             try:
-                await check(here, seen, ann)
+                await check(here, seen)
             except Exception as error:
                 error.add_note(f"killed {point} of {commits}")
                 raise
@@ -206,3 +218,39 @@ async def test_at_every_commit_of_a_turn(filled: Path, tmp_path: Path, servers: 
     if wrong := [outcome for outcome in outcomes if isinstance(outcome, Exception)]:
         raise ExceptionGroup(f"{len(wrong)} of {len(points)} moments", wrong)
     assert sum(map(bool, outcomes)) >= len(points) - 8, "most moments are before the end of the turn"
+
+
+async def test_around_the_end_of_a_turn_whose_model_broke_off(
+    filled: Path, tmp_path: Path, servers: Stable, provider: Provider
+) -> None:
+    provider.behave(BREAKS)
+    shutil.copytree(filled, tmp_path / "here")
+    here = Place(tmp_path / "here", f"sqlite:///{tmp_path}/here/var/assistant.db", provider)
+    commits = await count_commits(here, servers)
+    stored = commits.index("finish_turn") + 1
+    for point in (f"after {stored - 1}", f"before {stored}", f"after {stored}", f"before {stored + 1}"):
+        provider.behave(BREAKS)
+        seen = await die_at(here, servers, point)
+        provider.behave(GOOD)
+        await check(here, seen)
+
+
+async def test_some_moments_on_postgresql(
+    new_postgresql_url: str, tmp_path: Path, servers: Stable, provider: Provider
+) -> None:
+    await asyncio.to_thread(lambda: asyncio.run(migrate(new_postgresql_url)))
+    here = Place(tmp_path, new_postgresql_url, provider)
+    await asyncio.to_thread(copy_pages, tmp_path)
+    for collection in ("18f-handbook", "18f-handbook-2021"):
+        await ingest_here(here.settings(), tmp_path / collection, collection, quiet=True)
+    commits = await count_commits(here, servers)
+    stored, planned = commits.index("finish_turn") + 1, commits.index("save_plan") + 1
+    for point in (
+        "before 1",
+        "after 1",
+        f"after {planned}",
+        f"after {planned + 2}",
+        f"before {stored}",
+        f"after {stored}",
+    ):
+        await check(here, await die_at(here, servers, point))

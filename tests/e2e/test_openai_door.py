@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
 import openai
 import pytest
 
+from tests.e2e.canaries import Person, a_server, minted
 from tests.e2e.serving import Server
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("server")]
@@ -103,3 +107,82 @@ def test_what_cannot_be_asked_is_refused_with_a_code(server: Server, body: dict[
     refused = httpx.post(f"{server.url}/v1/chat/completions", json=body)
     assert refused.status_code in (400, 422)
     assert refused.json()["error"]["code"] == "bad_input"
+
+
+OF_STAFF, OF_ALL = "32 hours", "36 hours"
+"""What the two editions say; where there are tokens, the newer one is for staff alone."""
+
+
+@pytest.fixture(scope="module")
+def guarded(filled: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server that wants tokens."""
+    folder = tmp_path_factory.mktemp("guarded") / "server"
+    shutil.copytree(filled, folder)
+    server = a_server(folder)
+    server.start()
+    try:
+        close(server)
+        yield server
+    finally:
+        server.end()
+
+
+def close(server: Server) -> None:
+    with as_(server, Person("ada", roles=("admin",))) as http:
+        (newer,) = http.get("/api/admin/documents", params={"collection": "18f-handbook"}).json()["documents"]
+        closed = http.patch(f"/api/admin/documents/{newer['id']}", json={"access": ["staff"]})
+        assert closed.status_code == 200, closed.text
+
+
+def as_(server: Server, person: Person) -> httpx.Client:
+    return httpx.Client(base_url=server.url, timeout=30, headers={"Authorization": f"Bearer {access(server, person)}"})
+
+
+def access(server: Server, person: Person) -> str:
+    """An access token, for which one of the portal was exchanged."""
+    bearer = {"Authorization": f"Bearer {minted(person)}"}
+    return str(httpx.post(f"{server.url}/api/auth/exchange", headers=bearer, timeout=30).json()["access_token"])
+
+
+def holding(server: Server, key: str) -> openai.OpenAI:
+    return openai.OpenAI(base_url=f"{server.url}/v1", api_key=key, max_retries=0, timeout=60)
+
+
+def answer(client: openai.OpenAI) -> str:
+    made = client.chat.completions.create(model="assistant", messages=asked(QUESTION))
+    return made.model_dump_json()
+
+
+def test_the_key_of_the_client_says_who_asks(guarded: Server) -> None:
+    of_staff = answer(holding(guarded, access(guarded, Person("hanna", ("staff",)))))
+    of_guest = answer(holding(guarded, access(guarded, Person("bert"))))
+    assert OF_STAFF in of_staff
+    assert OF_ALL in of_guest
+    assert OF_STAFF not in of_guest
+
+
+def test_the_key_of_a_service_is_one_until_it_is_ended(guarded: Server) -> None:
+    with as_(guarded, Person("ada", roles=("admin",))) as http:
+        order = {"name": "night batch", "groups": ["staff"], "roles": ["user"], "days": 1}
+        made = http.post("/api/admin/keys", json=order).json()
+        client = holding(guarded, made["secret"])
+        assert OF_STAFF in answer(client)
+        assert http.delete(f"/api/admin/keys/{made['id']}").is_success
+    with pytest.raises(openai.AuthenticationError):
+        answer(client)
+
+
+@pytest.mark.parametrize("key", ["none", "ak_0011223344556677_wrong", "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhbm4ifQ."])
+def test_a_key_that_is_none_is_refused(guarded: Server, key: str) -> None:
+    client = holding(guarded, key)
+    for attempt in (lambda: answer(client), client.models.list):
+        with pytest.raises(openai.AuthenticationError) as refused:
+            attempt()
+        assert refused.value.code == "not_authenticated"
+
+
+def test_a_token_of_the_portal_is_good_for_one_request(guarded: Server) -> None:
+    client = holding(guarded, minted(Person("hanna", ("staff",))))
+    assert OF_STAFF in answer(client)
+    with pytest.raises(openai.AuthenticationError, match="replayed"):
+        answer(client)

@@ -83,7 +83,7 @@ class Client:
     def __init__(self, house: House) -> None:
         self.url = house.url
         self.asked: list[Asked] = []
-        self.http = httpx.Client(base_url=house.url, headers=ALL, timeout=30)
+        self.http = httpx.Client(base_url=house.url, headers=ALL, timeout=120)
 
     def existing(self, path: str) -> dict[str, str]:
         """Ids of things that there are, for the parameters of the path; made anew, as an operation may delete them."""
@@ -109,7 +109,7 @@ class Client:
         @quick
         @given(case=operation.as_strategy(generation_mode=mode, path_parameters=fixed or None))
         def send(case: Any) -> None:
-            got = case.call(base_url=self.url, headers=ALL, timeout=30)
+            got = case.call(base_url=self.url, headers=ALL, timeout=120)
             self.asked.append(Asked(operation.label, got.status_code, got.text if got.content[:2] != b"PK" else ""))
 
         try:
@@ -119,7 +119,7 @@ class Client:
 
 
 def test_no_operation_fails(house: House) -> None:
-    document = httpx.get(f"{house.url}/openapi.json").json()
+    document = httpx.get(f"{house.url}/openapi.json", timeout=120).json()
     client = Client(house)
     with capture_logs() as logged:
         for result in schemathesis.openapi.from_dict(document).get_all_operations():

@@ -180,7 +180,8 @@ async def test_the_index_over_vectors_finds_what_the_exact_search_finds(store: S
     assert await VectorIndexes(store.database, 1).make(embedder, 16)
     for caller in (ANN, BOB):
         values = rights("postgresql", caller, None)
-        asked = (embedder, rows[3] + rows[40], values, 10, [])
+        nothing: list[int] = []
+        asked = (embedder, rows[3] + rows[40], values, 10, nothing)
         async with store.database.read() as connection:
             near, exact = await search_near(connection, *asked), await search_exactly(connection, *asked)
             plan = await _plan(store, embedder, 16)
@@ -202,7 +203,8 @@ async def test_an_index_that_finds_too_little_gives_way_to_the_exact_search(stor
     await _put_vectors(store, "model-2", _unit(30, 4))
     index = PostgresqlPassageIndex(store.database, BOUNDED)
     assert await VectorIndexes(store.database, 1).make("model-2", 4)
-    asked = ("model-2", _unit(1, 4)[0], rights("postgresql", ANN, None), 31, [])
+    nothing: list[int] = []
+    asked = ("model-2", _unit(1, 4)[0], rights("postgresql", ANN, None), 31, nothing)
     async with store.database.read() as connection:
         assert await search_near(connection, *asked) is None
     assert len(await index.search_vectors("model-2", _unit(1, 4)[0], ANN, None, 31)) == 30

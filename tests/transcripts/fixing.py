@@ -11,6 +11,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
+from tests.transcripts.folding import snapshot
+
 Frame = dict[str, Any]
 
 _START: Final = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -52,6 +54,8 @@ def _timed(frame: Frame) -> Frame:
 
 
 def write(path: Path, frames: Sequence[Frame]) -> None:
-    """Keep the frames, one a line."""
-    lines = [json.dumps(frame, ensure_ascii=False) for frame in fixed(frames)]
-    path.write_text("\n".join(lines) + "\n", "utf-8")
+    """Keep the frames, one a line, and beside them the snapshot that the server makes of them."""
+    told = fixed(frames)
+    path.write_text("".join(json.dumps(frame, ensure_ascii=False) + "\n" for frame in told), "utf-8")
+    folded = json.dumps(snapshot(told), ensure_ascii=False)
+    path.with_suffix(".snapshot.json").write_text(folded + "\n", "utf-8")

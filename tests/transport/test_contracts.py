@@ -17,10 +17,13 @@ from jsonschema import Draft202012Validator
 from schemathesis.specs.openapi.definitions import OPENAPI_31_VALIDATOR
 from ulid import ULID
 
+from assistant.commands.contracts import write_contracts
 from assistant.core.access import EVERYONE, Caller
+from assistant.errors import BadInput
 from assistant.knowledge.desk import KnowledgeDesk
-from assistant.transport.contracts import generate
+from assistant.transport.contracts import documents
 from assistant.transport.contracts.asyncapi import message_id
+from assistant.transport.contracts.openapi import describe
 from assistant.transport.contracts.routes import EVENT_LIST, OTHER, SHAPES
 from assistant.transport.protocol import (
     MAX_QUESTION_CHARS,
@@ -39,6 +42,7 @@ from assistant.transport.protocol import (
     encode_client,
     encode_control,
 )
+from assistant.transport.server import make_app
 from tests.knowledge.desks import Here, alias
 from tests.transport.house import House, at_home, receive
 from tests.transport.test_protocol import frames
@@ -55,15 +59,29 @@ PAGE = b"# Leave\n\nEmployees get 20 days of annual leave."
 
 
 def test_what_is_generated_is_what_the_code_makes() -> None:
-    assert generate(ROOT, write=False) == [], "run `make contracts-docs`"
+    assert write_contracts(ROOT, check=True) == [], "run `make contracts-docs`"
 
 
-def test_generating_says_what_was_stale(tmp_path: Path) -> None:
-    for name in ("docs", "web/src"):
-        (tmp_path / name).mkdir(parents=True)
-    assert generate(tmp_path) == ["docs/openapi.json", "docs/asyncapi.json", "web/src/protocol.generated.ts"]
-    (tmp_path / "docs/asyncapi.json").write_text("{}", "utf-8")
-    assert generate(tmp_path) == ["docs/asyncapi.json"]
+def test_generating_says_what_was_stale_and_makes_it_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "GENERATED", {"a.json": lambda: "{}", "b.json": lambda: "é\n"})
+    assert documents.generate(tmp_path, write=False) == ["a.json", "b.json"]
+    assert documents.generate(tmp_path) == ["a.json", "b.json"]
+    (tmp_path / "b.json").write_text("{}", "utf-8")
+    assert documents.generate(tmp_path) == ["b.json"]
+    assert documents.generate(tmp_path) == []
+    assert (tmp_path / "b.json").read_text("utf-8") == "é\n"
+
+
+def test_contracts_are_written_in_the_repository_only(tmp_path: Path) -> None:
+    with pytest.raises(BadInput):
+        write_contracts(tmp_path)
+
+
+def test_an_application_that_is_described_tells_the_same() -> None:
+    app = make_app(lambda: pytest.fail("not to be opened"), ROOT / "none")
+    describe(app)
+    assert app.openapi() == OPENAPI
+    assert app.openapi() is app.openapi()
 
 
 def test_both_documents_are_valid() -> None:

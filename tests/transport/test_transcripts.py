@@ -17,6 +17,7 @@ from assistant.core.events import AnswerDelta, TurnEvent
 from assistant.core.turn import TurnMessage, fold, without_sources
 from assistant.interfaces import NumberedEvent
 from assistant.transport.protocol import WITHHELD, encode_numbered
+from tests.transcripts.folding import snapshot
 
 FOLDER = Path(__file__).parents[1] / "transcripts"
 FILES = sorted(FOLDER.glob("*.jsonl"))
@@ -89,6 +90,12 @@ def test_deltas_may_come_twice_and_a_turn_in_two_parts(name: str) -> None:
         assert fold([*events, *deltas]) == fold(events)
         for cut in range(len(events)):
             assert fold(events[cut:], fold(events[:cut])) == fold(events)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_the_snapshot_that_the_page_has_to_come_to_is_that_of_the_server(file: Path) -> None:
+    kept = json.loads(file.with_suffix(".snapshot.json").read_text("utf-8"))
+    assert kept == snapshot(frames_of(file))
 
 
 def test_what_is_withheld_says_what_a_snapshot_says() -> None:

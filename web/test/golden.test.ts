@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 
-import { EMPTY, reduce } from '../src/reducer';
-import { durable, framesOf as frames, recorded as names } from './recorded';
+import { EMPTY, reduce, restore } from '../src/reducer';
+import { durable, framesOf as frames, recorded as names, snapshotOf } from './recorded';
 import { digest } from './transcript';
 
 describe.skipIf(!names.length)('golden transcripts', () => {
@@ -27,5 +27,13 @@ describe.skipIf(!names.length)('golden transcripts', () => {
       const again = [...all.slice(0, cut), ...all.slice(Math.max(0, cut - 10))];
       expect(again.reduce(reduce, EMPTY)).toEqual(end);
     }
+  });
+
+  it.each(names)('%s: the turns are those of the snapshot that the server makes of the same events', (name) => {
+    const all = frames(name);
+    const told = all.reduce(reduce, EMPTY);
+    const loaded = restore(EMPTY, snapshotOf(name));
+    expect(told.seq).toBe(loaded.seq);
+    expect(told.turns).toEqual(loaded.turns);
   });
 });

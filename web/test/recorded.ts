@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-import { decode, type DurableFrame, type Frame } from '../src/protocol';
+import { decode, type DurableFrame, type Frame, type Snapshot } from '../src/protocol';
 
 const FOLDER = resolve(import.meta.dirname, '../../tests/transcripts');
 
@@ -22,6 +22,10 @@ export function framesOf(name: string): Frame[] {
     return frame ? [frame] : [];
   });
 }
+
+/** The snapshot that the server makes of the frames. */
+export const snapshotOf = (name: string): Snapshot =>
+  JSON.parse(readFileSync(resolve(FOLDER, name.replace(/jsonl$/, 'snapshot.json')), 'utf8')) as Snapshot;
 
 export const durable = (all: readonly Frame[]): DurableFrame[] =>
   all.filter((frame): frame is DurableFrame => typeof frame.seq === 'number');

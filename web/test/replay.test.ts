@@ -122,5 +122,5 @@ describe.skipIf(!LOGS.length)('recorded turns', () => {
       }),
       { numRuns: 150 },
     );
-  });
+  }, 20_000);
 });

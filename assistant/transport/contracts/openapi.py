@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache, partial
 from typing import Any, Final
 
 from fastapi import FastAPI
@@ -24,6 +25,11 @@ _TAGS: Final = {
 _ABOUT: Final = """Questions are answered from documents, with citations. Offsets are Unicode code points.
 A refusal has a stable code (`ErrorBody`). Fields may be added; ignore those you do not know."""
 _OWN_NAMES: Final = {"_Completion": "ChatCompletion", "_Message": "ChatMessage", "_Part": "ChatPart"}
+
+
+def describe(app: FastAPI) -> None:
+    """Let an application tell this document at /openapi.json; it is made when it is first asked for, and kept."""
+    app.openapi = cache(partial(openapi_of, app))  # type: ignore[method-assign]
 
 
 def openapi_of(app: FastAPI) -> Json:

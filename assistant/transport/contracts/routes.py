@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from assistant.transport.contracts import admin_shapes, shapes
+from assistant.transport.contracts import admin_shapes, audit_shapes, shapes
 
 SHAPES: Final[Mapping[str, type[BaseModel]]] = {
     "GET /healthz": shapes.Health,
@@ -29,14 +29,14 @@ SHAPES: Final[Mapping[str, type[BaseModel]]] = {
     "GET /v1/models": shapes.ModelList,
     "POST /api/auth/exchange": shapes.AccessToken,
     "GET /auth/token": shapes.AccessToken,
-    "GET /api/audit/records": shapes.AuditList,
-    "GET /api/audit/records/{record}": shapes.OpenedRecord,
-    "GET /api/audit/figures": shapes.Figures,
-    "GET /api/audit/verify": shapes.Verification,
-    "GET /api/audit/retention": shapes.Retention,
-    "GET /api/audit/answers": shapes.AnswersOfRecord,
-    "POST /api/audit/answers": shapes.AnswerOfRecord,
-    "DELETE /api/audit/answers/{answer}": shapes.AnswerOfRecord,
+    "GET /api/audit/records": audit_shapes.AuditList,
+    "GET /api/audit/records/{record}": audit_shapes.OpenedRecord,
+    "GET /api/audit/figures": audit_shapes.Figures,
+    "GET /api/audit/verify": audit_shapes.Verification,
+    "GET /api/audit/retention": audit_shapes.Retention,
+    "GET /api/audit/answers": audit_shapes.AnswersOfRecord,
+    "POST /api/audit/answers": audit_shapes.AnswerOfRecord,
+    "DELETE /api/audit/answers/{answer}": audit_shapes.AnswerOfRecord,
     "GET /api/admin/collections": admin_shapes.CollectionList,
     "GET /api/admin/documents": admin_shapes.DocumentList,
     "PUT /api/admin/documents": admin_shapes.Ingested,

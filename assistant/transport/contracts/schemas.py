@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final, Literal, get_args
 
 from pydantic import BaseModel, TypeAdapter
@@ -52,7 +52,7 @@ class _Sent(GenerateJsonSchema):
         return False
 
 
-def definitions(shapes: Iterable[Any] = ()) -> dict[str, Json]:
+def definitions(shapes: Collection[type[BaseModel]] = ()) -> dict[str, Json]:
     """The schemas of all events, control frames and commands, and of these shapes of responses, by name."""
     inputs: list[tuple[str, Mode, TypeAdapter[Any]]] = [
         *((kind.__name__, "serialization", adapter(kind)) for kind in EVENTS),
@@ -63,15 +63,19 @@ def definitions(shapes: Iterable[Any] = ()) -> dict[str, Json]:
     found: dict[str, Json] = {name: untitled(schema) for name, schema in made["$defs"].items()}
     for (name, field), values in VALUES.items():
         found[name]["properties"][field] = {"type": "string", "enum": [str(value) for value in values]}
-    for kind in CONTROLS:
-        found[kind.__name__] = _control(found[kind.__name__])
+    for kind in (*CONTROLS, *shapes):
+        found[kind.__name__] = _said(found[kind.__name__], without_type=kind in CONTROLS)
     return dict(sorted(found.items()))
 
 
-def _control(schema: Json) -> Json:
-    """The data of a control frame: its type stands in the frame, and what is null is left out."""
-    fields = {name: _not_null(field) for name, field in schema["properties"].items() if name != "type"}
-    required = [name for name in schema.get("required", ()) if name != "type"]
+def _said(schema: Json, *, without_type: bool) -> Json:
+    """What is not always said is absent and never null; the type of a control frame stands in the frame."""
+    required = [name for name in schema.get("required", ()) if not (without_type and name == "type")]
+    fields = {
+        name: field if name in required else _not_null(field)
+        for name, field in schema["properties"].items()
+        if not (without_type and name == "type")
+    }
     return {**schema, "properties": fields, "required": required}
 
 

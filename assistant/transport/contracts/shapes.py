@@ -12,7 +12,6 @@ from pydantic import BaseModel
 
 from assistant.core.allowance import Used
 from assistant.core.calls import ModelCall
-from assistant.core.citations import Verdict
 from assistant.core.events import (
     CitationsAdded,
     ConflictsFound,
@@ -58,15 +57,22 @@ class Ready(BaseModel):
 
 
 class Config(BaseModel):
-    """What a page shows before the first question, and what the caller may do."""
+    """What a page shows before the first question, and what the caller may do.
+
+    `portals` are the origins that may show it in a frame, `sign_in` is where its people sign in (empty: nowhere), `files` how many
+    files a session may have. To nobody only how to come in is told.
+    """
 
     title: str
-    model: str
-    examples: Names
     languages: Names
-    modes: Names
-    version: str
-    roles: Names
+    portals: Names
+    sign_in: str
+    model: str | None = None
+    examples: Names | None = None
+    modes: Names | None = None
+    version: str | None = None
+    files: int | None = None
+    roles: Names | None = None
 
 
 class NewSession(BaseModel):
@@ -265,135 +271,3 @@ class ModelList(BaseModel):
 
     object: Literal["list"]
     data: list[dict[str, Any]]
-
-
-class AuditItem(BaseModel):
-    """A record of the audit in short: who, when, what, and what came of it; nothing that was said."""
-
-    seq: int
-    id: str
-    at: dt.datetime
-    actor: str
-    subject: str | None
-    conversation: str | None
-    turn: str | None
-    hash: str
-    kind: str
-    model: str | None
-    mode: str | None
-    status: str | None
-    finish: str | None
-    rating: str | None
-    verdict: Verdict | None
-    has_conflict: bool
-    source_changed: bool
-
-
-class AuditList(BaseModel):
-    """A page of records, the latest first; `next` is the `before` of the following one."""
-
-    records: list[AuditItem]
-    next: int | None
-
-
-class AuditRecordShown(BaseModel):
-    """All fields of a record; `hash` covers everything else."""
-
-    tenant: str
-    seq: int
-    id: str
-    at: dt.datetime
-    kind: str
-    actor: str
-    subject: str | None
-    conversation: str | None
-    turn: str | None
-    body: dict[str, Any]
-    sealed_sha256: str | None
-    previous: str
-    hash: str
-
-
-class AuditSource(PastSource):
-    """A cited place by its number."""
-
-    n: int
-
-
-class OpenedRecord(BaseModel):
-    """A record with what was said; `texts` is null where it is erased or was tampered with, or where nothing was said."""
-
-    record: AuditRecordShown
-    texts: dict[str, str] | None
-    erased: bool
-    tampered: bool
-    evidence: list[dict[str, Any]]
-    sources: list[AuditSource]
-    plan: dict[str, Any] | None
-
-
-class DayOfAnswers(BaseModel):
-    """What the answers of one day came to; the cost is null where none is known."""
-
-    day: dt.date
-    answers: int
-    refusals: int
-    conflicts: int
-    up: int
-    down: int
-    kept: int
-    priced: int
-    tokens_in: int
-    tokens_out: int
-    cost: float | None
-    verdicts: dict[str, int]
-    modes: dict[str, int]
-
-
-class Figures(BaseModel):
-    """The answers of a time day by day."""
-
-    since: dt.datetime
-    until: dt.datetime
-    days: list[DayOfAnswers]
-
-
-class Verification(BaseModel):
-    """Whether the log is what was written, and against how much from outside it was held."""
-
-    ok: bool
-    checked: int
-    covered: int
-    unsigned: int
-    reason: str | None
-    seq: int | None
-    until: int | None
-    targets: int
-    external: int
-    damaged: int
-
-
-class Retention(BaseModel):
-    """What each retention policy would take now."""
-
-    policies: list[dict[str, Any]]
-
-
-class AnswerOfRecord(BaseModel):
-    """An answer that a person gave; `sources` are documents with their versions."""
-
-    id: str
-    question: str
-    text: str
-    turn: str
-    correction: str
-    by: str
-    at: dt.datetime
-    revoked_at: dt.datetime | None
-    sources: list[list[Any]]
-
-
-class AnswersOfRecord(BaseModel):
-    """The answers of record in force, the latest first."""
-
-    answers: list[AnswerOfRecord]

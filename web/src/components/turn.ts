@@ -32,6 +32,9 @@ import text from '../styles/text.css?inline';
 import sheet from '../styles/turn.css?inline';
 import { sheets } from './sheets';
 
+/** Stands in the place of a model's name where a person answered. */
+const HUMAN = 'human';
+
 export class AssistantTurn extends LitElement {
   static override properties: PropertyDeclarations = {
     turn: { attribute: false },
@@ -93,6 +96,7 @@ export class AssistantTurn extends LitElement {
       <div class="answer" part="answer" aria-busy=${running ? 'true' : 'false'}>
         <h2 class="heard">${w.answer}</h2>
         ${turn.from_cache ? html`<p class="cached"><b>${w.fromCache}</b> ${w.fromCacheMore}</p>` : nothing}
+        ${turn.model === HUMAN ? html`<p class="cached"><b>${w.byPerson}</b> ${w.byPersonMore}</p>` : nothing}
         ${turn.text ? this.text() : nothing}
         ${running ? this.stage() : nothing} ${this.notices()}
         ${conflictNote(turn.conflicts, this.locale, (n) => this.number(n))} ${this.sources()}

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from assistant.app import open_model
+from assistant.app.models import open_model
 from assistant.config import Settings
 from assistant.conversation.pictures import images_of
 from assistant.conversation.replaying import LeftOut, PastAnswer, left_out, lost_images, replay
@@ -54,9 +54,7 @@ async def replayed(settings: Settings, store: Store, turn: str, model: str | Non
         form=settings.answers.form,
     )
     async with AsyncExitStack() as stack:
-        chosen, keeper = await open_model(settings, model or settings.model.name, store.factors)
-        stack.push_async_callback(keeper.aclose)
-        stack.push_async_callback(chosen.aclose)
+        chosen = await open_model(settings, model or settings.model.name, store.factors, stack, alone=True)
         new = await replay(past, chosen, prompts, time.monotonic)
     difference = await asyncio.to_thread(compare_answers, past.message, new)
     return Replayed(past.message, new, difference, left_out(past), lost_images(past))

@@ -1,37 +1,20 @@
-"""Settings: grouped, typed, read once from environment and file, passed down. Unknown names are refused."""
+"""The groups of settings: each is one table of the file and one prefix of the environment."""
 
 from __future__ import annotations
 
-import os
-import tomllib
-from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
-from pydantic_settings import (
-    BaseSettings,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    TomlConfigSettingsSource,
-)
-
-from assistant.errors import BadSetting
-
-PREFIX: Final = "ASSISTANT_"
-SEPARATOR: Final = "__"
-CONFIG_VARIABLE: Final = "ASSISTANT_CONFIG"
-"""Environment variable with the path of the settings file; else `assistant.toml` of the working folder is read if there."""
-TOKEN_VARIABLE: Final = "ASSISTANT_TOKEN"  # noqa: S105 - the name of a variable
-"""The token of the client in the terminal; no setting."""
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 
-class _Group(BaseModel):
+class Group(BaseModel):
+    """A table of the settings file."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
 
 
-class DatabaseSettings(_Group):
+class DatabaseSettings(Group):
     """Where everything is stored."""
 
     url: str = Field(
@@ -54,7 +37,7 @@ Failure = Literal["unavailable", "overloaded", "overflow"]
 FAILURES: Final[tuple[Failure, ...]] = get_args(Failure)
 
 
-class FallbackSettings(_Group):
+class FallbackSettings(Group):
     """A model that stands in for the main one. What is not set is as the main model has it."""
 
     name: str = Field(min_length=1, description="Model name at the endpoint or for litellm")
@@ -67,7 +50,7 @@ class FallbackSettings(_Group):
     )
 
 
-class ModelSettings(_Group):
+class ModelSettings(Group):
     """Which language model answers."""
 
     kind: Literal["extractive", "openai", "litellm"] = Field(
@@ -112,7 +95,17 @@ class ModelSettings(_Group):
         return [{"name": item} if isinstance(item, str) else item for item in named] or value
 
 
-class RetrievalSettings(_Group):
+class ExternalSettings(Group):
+    """A search outside of this program, whose passages are evidence too."""
+
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$", description="Its name, and that of its collection")
+    url: str = Field("", description="https, or http at a loopback address; empty: registered in Python by this name")
+    secret: SecretStr = Field(SecretStr(""), description="Signs who asks (HS256); at least 32 bytes")
+    weight: float = Field(1.0, gt=0, le=10, description="What its passages count against built-in ones of their rank")
+    timeout_s: float = Field(5.0, gt=0, le=60, description="Longest wait for its answer, in seconds")
+
+
+class RetrievalSettings(Group):
     """How evidence is found and selected."""
 
     embedder: str = Field("use", description="use, e5 (extra e5), litellm/<model>, or none for words only")
@@ -128,9 +121,13 @@ class RetrievalSettings(_Group):
         description="Least score of evidence as a share of the best one; not set takes what was calibrated for the embedder",
     )
     floors: Path | None = Field(None, description="File of `assistant eval calibrate --write` with your own floors")
+    builtin: bool = Field(True, description="Search the knowledge base; false leaves it to the external searches")
+    external: list[ExternalSettings] = Field(
+        default_factory=list, description="Searches beside or instead of the built-in one, as [[retrieval.external]]"
+    )
 
 
-class AnswerSettings(_Group):
+class AnswerSettings(Group):
     """How answers are made."""
 
     mode: str = Field(
@@ -163,7 +160,7 @@ class AnswerSettings(_Group):
     deadline_s: float = Field(180.0, gt=0, le=3600, description="Longest time that an answer may take, in seconds")
 
 
-class BudgetSettings(_Group):
+class BudgetSettings(Group):
     """How the context window is divided."""
 
     min_output: int = Field(500, ge=16, le=100_000)
@@ -174,7 +171,7 @@ class BudgetSettings(_Group):
     conflict_window_days: int = Field(30, ge=0, le=3650, description="Dates closer than this count as equal")
 
 
-class AuthSettings(_Group):
+class AuthSettings(Group):
     """Who may come in."""
 
     development_user: str = Field(
@@ -228,7 +225,7 @@ class AuthSettings(_Group):
     )
 
 
-class AuditSettings(_Group):
+class AuditSettings(Group):
     """How the audit log is signed, and where its checkpoints go."""
 
     key: Path = Field(
@@ -250,7 +247,7 @@ class AuditSettings(_Group):
     )
 
 
-class RetentionPolicySettings(_Group):
+class RetentionPolicySettings(Group):
     """One policy: what goes when it is older than so many days. A legal hold wins over it."""
 
     what: Literal["conversations", "texts", "versions"] = Field(
@@ -261,7 +258,7 @@ class RetentionPolicySettings(_Group):
     tenant: str = Field("", max_length=64, description="Only of this tenant; empty: all")
 
 
-class RetentionSettings(_Group):
+class RetentionSettings(Group):
     """How long things are kept. Without a policy everything stays."""
 
     policies: list[RetentionPolicySettings] = Field(
@@ -270,7 +267,7 @@ class RetentionSettings(_Group):
     every_hours: float = Field(24.0, gt=0, le=8760, description="How often the server applies the policies")
 
 
-class CacheSettings(_Group):
+class CacheSettings(Group):
     """Whether an answer may be given again to the same question."""
 
     enabled: bool = Field(True, description="Answer a question of the same meaning and evidence from the store")
@@ -279,7 +276,7 @@ class CacheSettings(_Group):
     modes: list[str] = Field(default_factory=list, description="Custom modes whose answers may be given again, too")
 
 
-class LimitSettings(_Group):
+class LimitSettings(Group):
     """What a person and a whole tenant may use in a day (UTC); 0: any."""
 
     user_turns: int = Field(0, ge=0)
@@ -292,7 +289,7 @@ class LimitSettings(_Group):
     files_per_session: int = Field(10, ge=0, le=1000, description="Files that a person may attach to one session")
 
 
-class WidgetSettings(_Group):
+class WidgetSettings(Group):
     """What the page shows, and who may embed it."""
 
     title: str = "Assistant"
@@ -302,7 +299,7 @@ class WidgetSettings(_Group):
     examples: list[str] = Field(default_factory=list, description="Questions offered on the empty page")
 
 
-class ServerSettings(_Group):
+class ServerSettings(Group):
     """Where the server listens, and its limits."""
 
     host: str = "127.0.0.1"
@@ -311,104 +308,22 @@ class ServerSettings(_Group):
     running_turns_per_user: int = Field(2, ge=1, le=100)
     starts_per_minute: int = Field(30, ge=1, le=10_000)
     lease_s: float = Field(
-        30.0, ge=1, le=3600, description="A worker that was not seen for so long is taken for gone; it is seen six times in it"
+        30.0,
+        ge=1,
+        le=3600,
+        description="A worker that was not seen for so long is taken for gone; it is seen six times in it",
+    )
+    metrics_port: int = Field(
+        0, ge=0, le=65535, description="Port of its own for Prometheus, open to all who reach it; 0: none"
+    )
+    metrics_token: SecretStr = Field(
+        SecretStr(""), description="Bearer token for GET /metrics on the server's own port; empty: there is none"
     )
     log_format: Literal["console", "json"] = "console"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
 
-class Settings(BaseSettings):
-    """All settings; each group is one table of the file and one prefix of the environment.
+class TelemetrySettings(Group):
+    """What traces hold. Whether and where they go is said by the OTEL_* variables."""
 
-    The environment wins over the file: ASSISTANT_MODEL__NAME is `name` in `[model]` of assistant.toml.
-    """
-
-    model_config = SettingsConfigDict(
-        extra="forbid", frozen=True, env_prefix=PREFIX, env_nested_delimiter=SEPARATOR, env_ignore_empty=True
-    )
-
-    environment: Literal["development", "production"] = Field(
-        "development", description="production refuses a development identity"
-    )
-    tenant: str = Field("default", min_length=1, max_length=64, description="The company or unit whose data this is")
-    prompts: Path | None = Field(None, description="Folder with prompt files that replace the built-in ones")
-    database: DatabaseSettings = DatabaseSettings()
-    model: ModelSettings = ModelSettings()
-    retrieval: RetrievalSettings = RetrievalSettings()
-    answers: AnswerSettings = AnswerSettings()
-    budget: BudgetSettings = BudgetSettings()
-    auth: AuthSettings = AuthSettings()
-    audit: AuditSettings = AuditSettings()
-    retention: RetentionSettings = RetentionSettings()
-    cache: CacheSettings = CacheSettings()
-    limits: LimitSettings = LimitSettings()
-    widget: WidgetSettings = WidgetSettings()
-    server: ServerSettings = ServerSettings()
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Values given in code, then the environment, then the file."""
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, _file())
-
-
-def _file() -> Path:
-    return Path(os.environ.get(CONFIG_VARIABLE, "assistant.toml"))
-
-
-def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
-    """Read the settings; raises BadSetting that names the setting, what is wrong, and the nearest known name."""
-    _refuse_unknown_variables(os.environ if environment is None else environment)
-    if CONFIG_VARIABLE in os.environ and not _file().is_file():
-        raise BadSetting("the settings file does not exist", setting=CONFIG_VARIABLE)
-    try:
-        return Settings()
-    except ValidationError as error:
-        raise _explained(error) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadSetting(f"the settings file cannot be read: {error}", setting=_file().name) from None
-
-
-def _explained(error: ValidationError) -> BadSetting:
-    first = error.errors()[0]
-    name = ".".join(str(part) for part in first["loc"])
-    nearest = _nearest(name, known_names()) if first["type"] == "extra_forbidden" else None
-    hint = f"; did you mean {nearest}?" if nearest else ""
-    return BadSetting(f"setting {name}: {first['msg']}{hint}", setting=name, nearest=nearest)
-
-
-def known_names() -> list[str]:
-    """The dotted names of all settings."""
-    names: list[str] = []
-    for name, field in Settings.model_fields.items():
-        group = field.annotation
-        if isinstance(group, type) and issubclass(group, _Group):
-            names.extend(f"{name}.{inner}" for inner in group.model_fields)
-        else:
-            names.append(name)
-    return names
-
-
-def variable_of(name: str) -> str:
-    """The environment variable of a dotted setting name."""
-    return PREFIX + name.replace(".", SEPARATOR).upper()
-
-
-def _refuse_unknown_variables(environment: Mapping[str, str]) -> None:
-    known = {variable_of(name) for name in known_names()} | {CONFIG_VARIABLE, TOKEN_VARIABLE}
-    known |= {name.rsplit(SEPARATOR, 1)[0] for name in known if SEPARATOR in name}
-    for variable in sorted(environment):
-        if variable.upper().startswith(PREFIX) and variable.upper() not in known:
-            nearest = _nearest(variable.upper(), sorted(known))
-            hint = f"; did you mean {nearest}?" if nearest else ""
-            raise BadSetting(f"unknown setting {variable}{hint}", setting=variable, nearest=nearest)
-
-
-def _nearest(name: str, known: list[str]) -> str | None:
-    return next(iter(get_close_matches(name, known, n=1, cutoff=0.6)), None)
+    content: bool = Field(False, description="Write prompts and answers into the spans of model calls")

@@ -1,0 +1,36 @@
+"""How often a job is tried, and what is told of a failure."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import structlog
+
+from assistant.errors import AssistantError
+from assistant.interfaces.jobs import Handler, Payload
+
+log = structlog.get_logger(__name__)
+
+ATTEMPTS: Final = 5
+"""How often a job is begun before it counts as failed, whether it fails, is stopped or takes its process with it."""
+
+
+def wait_s(attempts: int) -> int:
+    """Seconds until a job is begun again that was begun so often: 4, 16, 64, 256."""
+    return int(4 ** min(max(attempts, 1), 4))
+
+
+class JobFailed(Exception):
+    """A job failed; the text names the kind of the error alone, because errors can quote documents."""
+
+
+async def attempt(name: str, handler: Handler, payload: Payload, id_: str) -> None:
+    """Do a job. Raises JobFailed in the place of whatever error; the log has the rest."""
+    try:
+        await handler(payload)
+    except AssistantError as error:
+        log.warning("job.failed", job=name, id=id_, code=error.code, detail=error.detail)
+        raise JobFailed(error.code) from None
+    except Exception as error:
+        log.error("job.failed", job=name, id=id_, error=type(error).__name__, exc_info=error)
+        raise JobFailed(type(error).__name__) from None
