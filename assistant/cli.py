@@ -123,24 +123,31 @@ def ask(
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Show the steps, and every model call with its prompt.")
     ] = False,
+    server: Annotated[str | None, typer.Option(help="Ask this server (http or https) instead of this machine.")] = None,
+    token: Annotated[str | None, typer.Option(envvar="ASSISTANT_TOKEN", help="Token for the server.")] = None,
 ) -> None:
     """Ask one question in the terminal."""
-    settings = _settings()
-    from assistant.commands.ask import ask_here
+    from assistant.commands.ask import ask_here, ask_there
 
-    status = asyncio.run(
-        ask_here(
-            settings,
-            question,
-            mode=mode,
-            collections=collection,
-            as_json=as_json,
-            show_plan=plan,
-            session=session,
-            verbose=verbose,
-        )
-    )
+    shown = {"as_json": as_json, "show_plan": plan, "verbose": verbose}
+    asked = {"mode": mode, "collections": collection, "session": session}
+    if server:
+        configure_logging("console", "warning")
+        status = asyncio.run(ask_there(server, question, token=token, **asked, **shown))  # type: ignore[arg-type]
+    else:
+        status = asyncio.run(ask_here(_settings(), question, **asked, **shown))  # type: ignore[arg-type]
     raise typer.Exit(0 if status == "completed" else 1)
+
+
+@app.command(hidden=True)
+def contracts(check: Annotated[bool, typer.Option("--check", help="Only say what is stale.")] = False) -> None:
+    """Write the generated contracts of the repository anew."""
+    from assistant.commands.contracts import write_contracts
+
+    stale = write_contracts(Path.cwd(), check=check)
+    for name in stale:
+        console.print(name)
+    raise typer.Exit(1 if check and stale else 0)
 
 
 @app.command()

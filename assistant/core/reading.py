@@ -104,7 +104,7 @@ def in_groups(
         shown += [] if level is None else [forms[item.id][min(level, len(forms[item.id]) - 1)] for item in unit]
         dropped += _left_out(unit, sizes, level)
     read = sum(sizes[item.id][forms[item.id].index(item)] for item in shown)
-    dropped += [Dropped("evidence", "*", read - group, "in_groups")] if read > group or mode.one_each else []
+    dropped += [Dropped("evidence", "*", max(0, read - group), "in_groups")] if read > group or mode.one_each else []
     budget = replace(
         plan,
         system=room.instructions,

@@ -142,6 +142,14 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
+async def _given_back(connection: AsyncConnection) -> None:
+    """Give a connection back, whole, also when its user is cancelled meanwhile, as at every socket that is closed.
+
+    Cut off in this it would be lost, and the pool writes a trace of it.
+    """
+    await asyncio.shield(asyncio.ensure_future(connection.close()))
+
+
 class Database:
     """An engine with the ways to use it. Transactions are short; none stays open while a model streams.
 
@@ -160,8 +168,9 @@ class Database:
 
     @asynccontextmanager
     async def read(self) -> AsyncIterator[AsyncConnection]:
-        """A connection in a transaction for reading, which sees all that was committed."""
-        async with self._connected() as connection, connection.begin():
+        """A connection in a transaction for reading, which sees all that was committed. Giving it back ends the transaction."""
+        async with self._connected() as connection:
+            await connection.begin()
             yield connection
 
     @asynccontextmanager
@@ -171,7 +180,7 @@ class Database:
         try:
             yield connection
         finally:
-            await connection.close()
+            await _given_back(connection)
 
     async def _connect(self) -> AsyncConnection:
         deadline, pause = monotonic() + CONNECT_PATIENCE_S, 0.05

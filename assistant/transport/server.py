@@ -17,6 +17,7 @@ from assistant.transport.admin import router as admin_router
 from assistant.transport.audit import router as audit_router
 from assistant.transport.auth.exchange import router as exchange_router
 from assistant.transport.auth.oidc import router as oidc_router
+from assistant.transport.contracts.openapi import describe
 from assistant.transport.doors import Doors
 from assistant.transport.files import router as files_router
 from assistant.transport.http import refuse, refuse_request, router
@@ -74,4 +75,5 @@ def make_app(opening: Open, page: Path, *, origins: Sequence[str] = (), portals:
     app.include_router(people_router)
     app.include_router(files_router)
     add_page(app, page)
+    describe(app)
     return app

@@ -82,6 +82,9 @@ async def serve_socket(websocket: WebSocket, doors: Doors) -> None:
         await outbox.flush_and_close(closed.code, closed.reason)
     except SlowReader:
         await outbox.flush_and_close(Close.SLOW_READER, "slow reader", patience=0)
+    except Exception:
+        log.exception("a socket failed")
+        await outbox.flush_and_close(Close.STATE_LOST, "internal")
     finally:
         outbox.stop()
 

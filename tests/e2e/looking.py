@@ -62,6 +62,20 @@ async def audit(company: Company, name: str | None) -> tuple[Sight, Sight]:
     return lists, opened
 
 
+async def audit_changes(company: Company, name: str | None) -> Sight:
+    """What would change something by way of the audit, for records that are not there."""
+    sight, reason = Sight(), {"X-Audit-Reason": "complaint 7"}
+    async with company.http(name) as http:
+        for method, path, body in (
+            ("POST", "records/nothing/replay", {}),
+            ("POST", "answers", {"correction": "nothing"}),
+            ("DELETE", "answers/nothing", None),
+        ):
+            got = await http.request(method, f"/api/audit/{path}", json=body, headers=reason)
+            sight.add(got.text, f"{method} {path}", got.status_code)
+    return sight
+
+
 async def administration(company: Company, name: str | None, documents: list[str]) -> Sight:
     """What the administration shows, of these documents among others."""
     sight = Sight()

@@ -31,7 +31,7 @@ from tests.e2e.canaries import (
     met,
     send,
 )
-from tests.e2e.looking import administration, audit, meddling, ordinary, paths_of
+from tests.e2e.looking import administration, audit, audit_changes, meddling, ordinary, paths_of
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("rights")]
 
@@ -164,6 +164,7 @@ async def test_the_audit_is_for_auditors_and_exporters(scene: Scene, name: str |
     assert opened.statuses.pop("/api/audit/export") == (200 if name == "exa" else refusal)
     assert set(opened.statuses.values()) == ({200} if name == "audra" else {refusal})
     assert opened.met == (SAID if name in ("audra", "exa") else set())
+    assert set((await audit_changes(scene.here, name)).statuses.values()) == {refusal}, "no record, or no role for it"
 
 
 @pytest.mark.parametrize("name", ["hanna", "audra", "exa", "ada", "service of hr", None])

@@ -89,13 +89,11 @@ class Client:
         """Ids of things that there are, for the parameters of the path; made anew, as an operation may delete them."""
         found: dict[str, str] = {}
         if "{session}" in path and path != ENDLESS:
-            session = self.http.post("/api/sessions").json()["session_id"]
-            turn = self.http.post(
-                f"/api/sessions/{session}/turns",
-                json={"text": "How often are lamps tested?"},
-                headers={"Idempotency-Key": "k"},
-            )
-            found |= {"session": session, "turn": turn.json()["turn"]}
+            found["session"] = self.http.post("/api/sessions").json()["session_id"]
+        if "{turn}" in path:
+            turns = f"/api/sessions/{found['session']}/turns"
+            asked = self.http.post(turns, json={"text": "How often?"}, headers={"Idempotency-Key": "k"})
+            found["turn"] = asked.json()["turn"]
         if "{document}" in path:
             put = self.http.put(
                 "/api/admin/documents", params={"collection": "c", "uri": "lamps.md"}, content=b"# Lamps\n\nTested."

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import zipfile
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,13 +21,15 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 
 from assistant.audit.checkpointing import Checkpointer
-from assistant.audit.desk import AuditDesk, Notary
+from assistant.audit.desk import AuditDesk, Notary, Replaying
 from assistant.audit.package import verify_package
 from assistant.audit.signing import Signer, signer_at
 from assistant.audit.targets import Targets
 from assistant.core.access import Caller
 from assistant.core.audit import AuditKind
-from assistant.errors import AssistantError
+from assistant.core.replaying import compare_answers
+from assistant.core.turn import TurnMessage
+from assistant.errors import AssistantError, ModelUnavailable
 from assistant.interfaces import Identity
 from assistant.llm.scripted import ScriptedModel
 from assistant.store import Store
@@ -38,6 +42,7 @@ from tests.store.filling import ANN, draft, put
 ROLES = {"ida": {"user", "auditor"}, "rob": {"user", "auditor", "exporter"}, "ann": {"user"}}
 WHY = {"X-Audit-Reason": "complaint 7"}
 ANSWER = "Employees get 20 days of annual leave."
+AGAIN = "Employees get 25 days of annual leave."
 
 
 class Named:
@@ -64,18 +69,51 @@ def signer(tmp_path: Path) -> Signer:
     return signer_at(tmp_path / "audit.pem")
 
 
-def desk_of(store: Store, signer: Signer) -> AuditDesk:
+@dataclass(frozen=True)
+class Told:
+    """An answer and what came of it the second time."""
+
+    old: TurnMessage
+    new: TurnMessage
+
+    def as_json(self) -> dict[str, Any]:
+        return compare_answers(self.old, self.new).as_json()
+
+
+class Answering:
+    """Answers again while it is free, and knows what it was asked; the model "gone" is out of reach."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str | None]] = []
+        self.begun, self.free = asyncio.Event(), asyncio.Event()
+        self.free.set()
+
+    async def __call__(self, turn: str, model: str | None) -> Told:
+        self.asked.append((turn, model))
+        self.begun.set()
+        await self.free.wait()
+        if model == "gone":
+            raise ModelUnavailable("it does not answer")
+        return Told(TurnMessage(text=ANSWER, model="m"), TurnMessage(text=AGAIN, model=model or "m"))
+
+
+@pytest_asyncio.fixture
+async def answering() -> Answering:
+    return Answering()
+
+
+def desk_of(store: Store, signer: Signer, replaying: Replaying | None = None) -> AuditDesk:
     def clock() -> datetime:
         return datetime.now(UTC)
 
     notary = Notary(Targets(), {signer.key_id: signer.public}, signer, Checkpointer(signer, clock))
-    return AuditDesk(store.audit, store.audited, notary, pseudonym=pseudonym, clock=clock)
+    return AuditDesk(store.audit, store.audited, notary, pseudonym=pseudonym, clock=clock, replaying=replaying)
 
 
 @pytest_asyncio.fixture
-async def http(opened: Store, signer: Signer) -> AsyncIterator[httpx.AsyncClient]:
+async def http(opened: Store, signer: Signer, answering: Answering) -> AsyncIterator[httpx.AsyncClient]:
     app = FastAPI()
-    app.state.doors = SimpleNamespace(authenticator=Named(), audit=desk_of(opened, signer))
+    app.state.doors = SimpleNamespace(authenticator=Named(), audit=desk_of(opened, signer, answering))
     app.add_exception_handler(AssistantError, refuse)
     app.add_exception_handler(RequestValidationError, refuse_request)
     app.include_router(router)
@@ -254,3 +292,85 @@ async def test_only_one_verification_runs_at_a_time(opened: Store, signer: Signe
         with pytest.raises(AssistantError) as refused:
             await desk.verified(ANN)
     assert refused.value.code == "busy"
+
+
+async def again(http: httpx.AsyncClient, id_: str, who: str = "ida", **more: Any) -> httpx.Response:
+    """A record answered again; `more` is the body."""
+    return await http.post(f"/api/audit/records/{id_}/replay", headers=as_(who, **WHY), json=more)
+
+
+async def test_an_answer_given_again_is_compared_and_on_the_record(
+    opened: Store, http: httpx.AsyncClient, answering: Answering
+) -> None:
+    id_ = await asked(opened)
+    told = await again(http, id_, model="m-2")
+    assert told.status_code == 200
+    assert (told.json()["same"], told.json()["old"], told.json()["new"]) == (False, ANSWER, AGAIN)
+    assert told.json()["model"] == {"old": "m", "new": "m-2"}
+    assert {"op": "replace", "old": "20", "new": "25"} in told.json()["text"]
+    (turn, replay) = await opened.audit.records("acme")
+    assert answering.asked == [(turn.turn, "m-2")]
+    assert (replay.kind, replay.actor, replay.subject) == (AuditKind.REPLAY, pseudonym(Caller("acme", "ida")), turn.subject)
+    assert (replay.body["reason"], replay.body["record"], replay.body["seq"]) == ("complaint 7", id_, 1)
+    assert replay.body["difference"]["model"] == {"old": "m", "new": "m-2"}
+    assert "days" not in json.dumps(replay.body)
+    assert await opened.audit.open_sealed(replay) == {"answer": AGAIN}
+
+
+async def test_only_auditors_of_the_house_have_answers_given_again(
+    opened: Store, http: httpx.AsyncClient, answering: Answering
+) -> None:
+    id_ = await asked(opened)
+    for who in ("ann", "eve"):
+        refused = await again(http, id_, who)
+        assert (refused.status_code, refused.json()["error"]["code"]) == (404, "not_found"), who
+    assert (answering.asked, await kinds(opened)) == ([], [AuditKind.TURN])
+
+
+@pytest.mark.parametrize(
+    ("reason", "body"),
+    [("", {}), ("%20", {}), ("why", {"model": ""}), ("why", {"model": "x" * 201}), ("why", {"more": 1}), ("why", [])],
+)
+async def test_without_a_reason_or_in_another_form_nothing_is_answered_again(
+    opened: Store, http: httpx.AsyncClient, answering: Answering, reason: str, body: object
+) -> None:
+    id_ = await asked(opened)
+    headers = as_("ida", **{"X-Audit-Reason": reason})
+    refused = await http.post(f"/api/audit/records/{id_}/replay", headers=headers, json=body)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (422, "bad_input")
+    assert (answering.asked, await kinds(opened)) == ([], [AuditKind.TURN])
+
+
+async def test_what_is_not_an_answer_cannot_be_given_again(
+    opened: Store, http: httpx.AsyncClient, answering: Answering
+) -> None:
+    id_ = await asked(opened)
+    await http.get(f"/api/audit/records/{id_}", headers=as_("ida", **WHY))
+    (_, view) = await opened.audit.records("acme")
+    for each in (view.id, "nothing"):
+        refused = await again(http, each)
+        assert (refused.status_code, refused.json()["error"]["code"]) == (404, "not_found")
+    assert (answering.asked, await kinds(opened)) == ([], [AuditKind.TURN, AuditKind.VIEW])
+
+
+async def test_one_answer_is_given_again_at_a_time(
+    opened: Store, http: httpx.AsyncClient, answering: Answering
+) -> None:
+    id_ = await asked(opened)
+    answering.free.clear()
+    first = asyncio.create_task(again(http, id_))
+    await answering.begun.wait()
+    refused = await again(http, id_)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (429, "busy")
+    assert int(refused.headers["Retry-After"]) > 0
+    answering.free.set()
+    assert (await first).status_code == 200
+    assert len(answering.asked) == 1
+
+
+async def test_a_model_out_of_reach_is_said_and_leaves_the_next_free(opened: Store, http: httpx.AsyncClient) -> None:
+    id_ = await asked(opened)
+    refused = await again(http, id_, model="gone")
+    assert (refused.status_code, refused.json()["error"]) == (503, {"code": "model_unavailable", "retryable": True})
+    assert await kinds(opened) == [AuditKind.TURN]
+    assert (await again(http, id_)).status_code == 200

@@ -108,3 +108,39 @@ export const opened = (more: object = {}, record: object = {}): Record<string, u
   plan: null,
   ...more,
 });
+
+const both = (old: unknown, now: unknown = old): object => ({ old, new: now });
+const place = (exact: string, verdict: unknown): object => ({ evidence: 'e1', start: 0, end: 9, title: 'Leave', exact, verdict });
+
+/** What the server says of an answer that was given again. */
+export const replayed = (more: object = {}): Record<string, unknown> => ({
+  same: false,
+  old: 'You get 20 days.',
+  new: 'You get 25 days.',
+  text: [
+    { op: 'equal', old: 'You get ', new: 'You get ' },
+    { op: 'replace', old: '20', new: '25' },
+    { op: 'equal', old: ' days.', new: ' days.' },
+  ],
+  model: both('m-1', 'm-2'),
+  prompt: both('p1'),
+  mode: both('refine'),
+  status: both('completed'),
+  finish: both('stop', 'length'),
+  agreement: both(3, null),
+  unsupported: both(1, 0),
+  citations: {
+    kept: 2,
+    added: [place('You get 25 days.', 'supported')],
+    lost: [place('The moon is green.', 'contradicted')],
+    rejudged: [place('Ask first.', both('supported', 'partial'))],
+  },
+  conflicts: [{ topic: 'Days of leave', followed: both('preferred', null) }],
+  usage: {
+    calls: both(2, 1), tokens_in: both(1200, 900), tokens_out: both(20), tokens_cached: both(0),
+    cost: both(0.01, null), ms_first_token: both(null), ms_answer: both(1500, 700), ms_citations: both(null),
+  },
+  left_out: [{ purpose: 'rewrite', model: 'm-1', why: 'it made the question standalone', tokens_in: 30, tokens_out: 4, cost: 0.002 }],
+  lost_images: 1,
+  ...more,
+});

@@ -16,6 +16,7 @@ import { Listing } from './listing';
 import { exportedNotice, failureText, verifiedNotice } from './notices';
 import { Office } from './office';
 import { reasonForm } from './reason-form';
+import { Rulings } from './rulings';
 import sheet from './styles/audit.css?inline';
 import shared from './styles/shared.css?inline';
 import { recordTable } from './table';
@@ -46,6 +47,7 @@ export class AssistantAudit extends LitElement {
   private visitor!: Visitor;
   private listing!: Listing;
   private office!: Office;
+  private rulings!: Rulings;
   /** Why this person looks; it is kept for this visit only. */
   private reason = '';
   private opener: string | null = null;
@@ -72,6 +74,7 @@ export class AssistantAudit extends LitElement {
     this.locale = this.locale ?? this.memory.locale() ?? pickLocale(navigator.languages);
     this.listing = new Listing(api, changed);
     this.office = new Office(api, changed);
+    this.rulings = new Rulings(api, () => this.visitor.roles(), changed);
     window.addEventListener('hashchange', this.moved);
     this.filters = fromFragment(location.hash);
     void this.listing.look(this.filters);
@@ -101,6 +104,8 @@ export class AssistantAudit extends LitElement {
         class="page"
         @open-record=${on('open-record', (id) => this.open(id))}
         @close-record=${on('close-record', () => this.close())}
+        @answer-again=${on('answer-again', ({ record, model }) => this.withReason((reason) => void this.rulings.replay(record, model, reason)))}
+        @adopt-correction=${on('adopt-correction', (id) => this.withReason((reason) => void this.rulings.adopt(id, reason)))}
         @keydown=${this.key}
       >
         ${this.header()} ${verifiedNotice(this.office, w)} ${exportedNotice(this.office, w)}
@@ -216,6 +221,7 @@ export class AssistantAudit extends LitElement {
       .remarks=${office.remarks}
       .others=${office.others}
       .verified=${office.verified}
+      .rulings=${this.rulings.state}
       locale=${this.locale}
     ></assistant-audit-record>`;
   }
@@ -251,6 +257,7 @@ export class AssistantAudit extends LitElement {
       if (!this.office.opened) this.opener = id;
       void import('./record');
       void this.office.open(id, reason);
+      void this.rulings.meet();
     });
   }
 

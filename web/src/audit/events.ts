@@ -4,6 +4,10 @@ export interface AuditEvents {
   /** Open the record with this id. */
   'open-record': string;
   'close-record': null;
+  /** Have the answer of this record given again, by another model where one is named. */
+  'answer-again': { record: string; model: string };
+  /** Make the correction in this record the answer of record. */
+  'adopt-correction': string;
 }
 
 export function emit<K extends keyof AuditEvents>(from: EventTarget, type: K, detail: AuditEvents[K]): void {

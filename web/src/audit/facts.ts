@@ -9,7 +9,7 @@ import { fieldsOf, listOf, numberOrNull, textOf, type AuditRecord, type Opened, 
 import { modeText, timeText } from './said';
 import { auditWords } from './words';
 
-type Fact = readonly [name: string, value: unknown];
+export type Fact = readonly [name: string, value: unknown];
 
 /** Names and values; what has no value is left out. */
 export function factList(facts: readonly Fact[]): TemplateResult {
@@ -69,7 +69,8 @@ function how({ body }: AuditRecord, locale: Locale): Fact[] {
   ];
 }
 
-function used({ usage, citations }: AnswerTurn, locale: Locale): Fact[] {
+/** What an answer took; without usage the agreement alone. */
+export function used({ usage, citations }: Pick<AnswerTurn, 'usage' | 'citations'>, locale: Locale): Fact[] {
   const w = auditWords(locale);
   const n = (count: number): string => countText(locale, count);
   const after = (ms: number | null): string | null => (ms === null ? null : secondsText(locale, ms));

@@ -12,5 +12,17 @@ const BY_STATUS: Readonly<Record<number, Failure>> = {
   429: 'busy',
 };
 
+/** Why an act was refused: how, and the code and the reason that the server gave; empty where it gave none. */
+export interface Refused {
+  failure: Failure;
+  code: string;
+  reason: string;
+}
+
 export const failureOf = (error: unknown): Failure =>
   (error instanceof ApiError ? BY_STATUS[error.status] : undefined) ?? 'failed';
+
+export function refusedOf(error: unknown): Refused {
+  const { code, reason } = error instanceof ApiError ? error : { code: '', reason: '' };
+  return { failure: failureOf(error), code, reason };
+}

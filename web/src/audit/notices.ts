@@ -2,13 +2,18 @@
 
 import { html, nothing, type TemplateResult } from 'lit';
 
+import { wordsFor } from '../i18n';
 import { verdictLines } from './chain';
-import type { Failure } from './failure';
+import type { Failure, Refused } from './failure';
 import type { Office } from './office';
 import type { AuditWords } from './words';
 
 export const failureText = (kind: Failure, w: AuditWords): string =>
   ({ nothing: w.nothing, signedOut: w.signedOut, refused: w.refused, busy: w.tooMany, failed: w.failed })[kind];
+
+/** Why an act was refused, in the words for its reason or its code. */
+export const refusalText = ({ failure, code, reason }: Refused, known: Readonly<Record<string, string>>, w: AuditWords): string =>
+  wordsFor(known, reason) ?? wordsFor(known, code) ?? failureText(failure, w);
 
 /** How far a verification is, and its result: the last one stays until the next. */
 export function verifiedNotice({ verifying, verified, verifyFailed }: Office, w: AuditWords): TemplateResult {

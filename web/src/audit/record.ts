@@ -12,6 +12,8 @@ import conflict from '../styles/conflict.css?inline';
 import source from '../styles/source.css?inline';
 import text from '../styles/text.css?inline';
 import turn from '../styles/turn.css?inline';
+import { adoptView } from './adopting';
+import { againView } from './again';
 import { answerView } from './answer';
 import { turnOf, type AnswerTurn } from './answer-turn';
 import { chainView } from './chain';
@@ -20,6 +22,7 @@ import { emit } from './events';
 import { evidenceView, factsView, otherFacts } from './facts';
 import { laterView } from './later';
 import type { Opened, RecordItem, Remark, Verified } from './records';
+import { NO_RULINGS, type RulingState } from './rulings';
 import { citedView, uncitedView } from './sources';
 import { timeText } from './said';
 import sheet from './styles/record.css?inline';
@@ -32,6 +35,7 @@ export class AssistantAuditRecord extends LitElement {
     remarks: { attribute: false },
     others: { attribute: false },
     verified: { attribute: false },
+    rulings: { attribute: false },
     locale: {},
     whole: { state: true },
   };
@@ -50,6 +54,8 @@ export class AssistantAuditRecord extends LitElement {
   /** Other records about it. */
   declare others: readonly RecordItem[];
   declare verified: Verified | null;
+  /** What this person has done about records, and may do. */
+  declare rulings: RulingState;
   declare locale: Locale;
   /** The places of which the whole passage is shown. */
   declare whole: ReadonlySet<number>;
@@ -61,6 +67,7 @@ export class AssistantAuditRecord extends LitElement {
     this.remarks = null;
     this.others = [];
     this.verified = null;
+    this.rulings = NO_RULINGS;
     this.whole = new Set();
   }
 
@@ -113,7 +120,7 @@ export class AssistantAuditRecord extends LitElement {
         ${uncitedView(turn, locale)}
       </section>
       ${laterView(turn, this.remarks, this.others, locale, (id) => emit(this, 'open-record', id))}
-      ${this.planned()} ${factsView(opened, turn, locale)} ${evidenceView(opened.evidence, locale)}
+      ${opened.erased ? nothing : this.again()} ${this.planned()} ${factsView(opened, turn, locale)} ${evidenceView(opened.evidence, locale)}
     `;
   }
 
@@ -134,7 +141,13 @@ export class AssistantAuditRecord extends LitElement {
         <h3>${w.facts}</h3>
         ${otherFacts(record, locale, (id) => emit(this, 'open-record', id))}
       </section>
+      ${adoptView(this.opened, this.rulings, locale, () => emit(this, 'adopt-correction', record.id))}
     `;
+  }
+
+  private again(): TemplateResult {
+    const { id } = this.opened.record;
+    return againView(id, this.rulings, this.locale, (model) => emit(this, 'answer-again', { record: id, model }));
   }
 
   private planned(): TemplateResult {

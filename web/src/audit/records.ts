@@ -254,6 +254,13 @@ export function verifiedOf(body: unknown): Verified {
   };
 }
 
+/** A correction that became the answer of record to its question. */
+export interface Adopted {
+  question: string;
+}
+
+export const adoptedOf = (body: unknown): Adopted => ({ question: textOf(fieldsOf(body)['question']) });
+
 /** What a person said about an answer, opened. */
 export interface Remark {
   item: RecordItem;

@@ -2,11 +2,13 @@
 
 import { Access, type GetToken } from '../access';
 import { Api, type Config, type TokenSource } from '../api';
+import { fieldsOf, listOf } from './records';
 
 export class Visitor {
   readonly token: TokenSource;
   private asked: Promise<Config | null> | null = null;
   private config: Config | null = null;
+  private known: Promise<readonly string[]> | null = null;
 
   constructor(
     private readonly base: string,
@@ -23,6 +25,18 @@ export class Visitor {
     const url = new URL(this.base + path);
     url.searchParams.set('next', location.pathname + location.search);
     return url.origin === location.origin ? url.href : null;
+  }
+
+  /** The roles of this person; none, and asked again the next time, where the server could not be asked. */
+  roles(): Promise<readonly string[]> {
+    this.known ??= new Api(this.base, this.token).config(true).then(
+      (config) => listOf(fieldsOf(config)['roles']).filter((role) => typeof role === 'string'),
+      () => {
+        this.known = null;
+        return [];
+      },
+    );
+    return this.known;
   }
 
   /** What the server says of itself to everybody; asked again the next time where it could not be asked. */

@@ -49,7 +49,7 @@ function edition(name: string, version: number, date: string | null, locale: Loc
 }
 
 /** White space counts inside of a quote, so nothing but the pieces stands in it. */
-function quote(pieces: readonly Piece[], side: Side, w: SourceWords): TemplateResult {
+export function quote(pieces: readonly Piece[], side: Side, w: SourceWords): TemplateResult {
   return html`<blockquote>${pieces.map((piece) => drawn(piece, side, w))}</blockquote>`;
 }
 
