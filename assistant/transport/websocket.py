@@ -255,6 +255,7 @@ class _Session:
         except TokenExpired:
             raise _Closed(Close.TOKEN_EXPIRED, "token expired") from None
         except NotAuthenticated:
+            self.doors.live.cancel_all_of(self.identity.caller)  # nobody may read what they would say
             raise _Closed(Close.NOT_AUTHENTICATED, "not authenticated") from None
         if now.caller.groups != self.identity.caller.groups:
             self.identity = now

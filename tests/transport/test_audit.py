@@ -310,7 +310,11 @@ async def test_an_answer_given_again_is_compared_and_on_the_record(
     assert {"op": "replace", "old": "20", "new": "25"} in told.json()["text"]
     (turn, replay) = await opened.audit.records("acme")
     assert answering.asked == [(turn.turn, "m-2")]
-    assert (replay.kind, replay.actor, replay.subject) == (AuditKind.REPLAY, pseudonym(Caller("acme", "ida")), turn.subject)
+    assert (replay.kind, replay.actor, replay.subject) == (
+        AuditKind.REPLAY,
+        pseudonym(Caller("acme", "ida")),
+        turn.subject,
+    )
     assert (replay.body["reason"], replay.body["record"], replay.body["seq"]) == ("complaint 7", id_, 1)
     assert replay.body["difference"]["model"] == {"old": "m", "new": "m-2"}
     assert "days" not in json.dumps(replay.body)

@@ -314,6 +314,8 @@ async def of_the_audit(ask: Asking) -> None:
     for record in records:
         await ask("GET /api/audit/records/{record}", record=record["id"])
     assert {record["kind"] for record in records} >= {"turn", "document"}
+    answer = min((record for record in records if record["kind"] == "turn"), key=lambda record: record["seq"])
+    await ask("POST /api/audit/records/{record}/replay", send={}, record=answer["id"])
     for route in ("figures", "verify", "retention", "answers"):
         await ask(f"GET /api/audit/{route}")
 

@@ -117,6 +117,34 @@ class Verification(BaseModel):
     damaged: int
 
 
+class ThenAndNow(BaseModel):
+    """A value of the answer of then, and of the one of now."""
+
+    old: Any
+    new: Any
+
+
+class AnsweredAgain(BaseModel):
+    """An answer beside what a model says to the same prompts now; `text` shows the words that differ."""
+
+    same: bool
+    old: str
+    new: str
+    text: Any
+    model: ThenAndNow
+    prompt: ThenAndNow
+    mode: ThenAndNow
+    status: ThenAndNow
+    finish: ThenAndNow
+    agreement: ThenAndNow
+    unsupported: ThenAndNow
+    citations: dict[str, Any]
+    conflicts: list[dict[str, Any]]
+    usage: dict[str, ThenAndNow]
+    left_out: list[dict[str, Any]]
+    lost_images: int
+
+
 class Retention(BaseModel):
     """What each retention policy would take now."""
 

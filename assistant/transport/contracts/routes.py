@@ -31,6 +31,7 @@ SHAPES: Final[Mapping[str, type[BaseModel]]] = {
     "GET /auth/token": shapes.AccessToken,
     "GET /api/audit/records": audit_shapes.AuditList,
     "GET /api/audit/records/{record}": audit_shapes.OpenedRecord,
+    "POST /api/audit/records/{record}/replay": audit_shapes.AnsweredAgain,
     "GET /api/audit/figures": audit_shapes.Figures,
     "GET /api/audit/verify": audit_shapes.Verification,
     "GET /api/audit/retention": audit_shapes.Retention,
