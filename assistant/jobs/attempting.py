@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from typing import Final
 
 import structlog
@@ -25,12 +26,18 @@ class JobFailed(Exception):
 
 
 async def attempt(name: str, handler: Handler, payload: Payload, id_: str) -> None:
-    """Do a job. Raises JobFailed in the place of whatever error; the log has the rest."""
+    """Do a job. Raises JobFailed in the place of whatever error; the log has its kind and its place in the code."""
     try:
         await handler(payload)
     except AssistantError as error:
         log.warning("job.failed", job=name, id=id_, code=error.code, detail=error.detail)
         raise JobFailed(error.code) from None
     except Exception as error:
-        log.error("job.failed", job=name, id=id_, error=type(error).__name__, exc_info=error)
+        log.error("job.failed", job=name, id=id_, error=type(error).__name__, where=_place_of(error))
         raise JobFailed(type(error).__name__) from None
+
+
+def _place_of(error: Exception) -> list[str]:
+    """The last lines of code that an error went through: neither its text nor any value."""
+    frames = traceback.extract_tb(error.__traceback__)[-4:]
+    return [f"{frame.filename.rpartition('/')[2]}:{frame.lineno} {frame.name}" for frame in frames]

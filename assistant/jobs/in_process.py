@@ -102,7 +102,8 @@ class InProcessJobs:
                     job.status, job.attempts = JobStatus.RUNNING, job.attempts + 1
                     job.task = asyncio.create_task(self._do(job))
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._bell.wait(), self._idle_s())
+                    async with asyncio.timeout(self._idle_s()):  # wait_for can lose a cancellation in Python 3.11
+                        await self._bell.wait()
         finally:
             running = [job.task for job in self._jobs.values() if job.task is not None]
             for task in running:

@@ -73,6 +73,7 @@ async def test_who_is_signed_in_asks_and_opens_a_citation(browser: Browser, port
     await page.locator("button.cite").first.click()
     await expect(page.locator("assistant-source mark").first).to_contain_text("hours")
     await expect(page.locator("assistant-source")).to_contain_text("Unchanged since this answer")
+    assert await axe(page) == []
     assert complaints == []
 
 

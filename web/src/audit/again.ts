@@ -83,7 +83,7 @@ const passageItem = (title: string, exact: string, verdicts: TemplateResult): Te
   html`<li>${verdicts} ${title} <q dir="auto">${exact}</q></li>`;
 
 const list = (name: string, items: TemplateResult[]): TemplateResult | typeof nothing =>
-  items.length ? html`<p><b>${name}</b></p><ul class="plain">${items}</ul>` : nothing;
+  items.length ? html`<p class="part"><b>${name}</b></p><ul class="plain">${items}</ul>` : nothing;
 
 function refollowed(conflicts: readonly Refollowed[], locale: Locale): TemplateResult | typeof nothing {
   const { again } = auditWords(locale);

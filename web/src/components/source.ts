@@ -113,7 +113,7 @@ export class AssistantSource extends LitElement {
     const { source } = citation;
     const section = sectionText(source.title, source.section);
     return html`
-      <header>
+      <header role="none">
         <span class="n" aria-hidden="true">${citation.n}</span>
         <h2 id="title" tabindex="-1"><span class="heard">${w.source(citation.n, '')}</span>${source.title}</h2>
         ${this.alone ? nothing : this.closeButton(w)}
