@@ -29,6 +29,7 @@ from assistant.config.groups import (
     Failure,
     FallbackSettings,
     Group,
+    JobSettings,
     LimitSettings,
     ModelSettings,
     RetentionPolicySettings,
@@ -54,6 +55,7 @@ __all__ = [
     "ExternalSettings",
     "Failure",
     "FallbackSettings",
+    "JobSettings",
     "LimitSettings",
     "ModelSettings",
     "RetentionPolicySettings",
@@ -101,6 +103,7 @@ class Settings(BaseSettings):
     retention: RetentionSettings = RetentionSettings()
     cache: CacheSettings = CacheSettings()
     limits: LimitSettings = LimitSettings()
+    jobs: JobSettings = JobSettings()
     widget: WidgetSettings = WidgetSettings()
     server: ServerSettings = ServerSettings()
     telemetry: TelemetrySettings = TelemetrySettings()

@@ -289,6 +289,13 @@ class LimitSettings(Group):
     files_per_session: int = Field(10, ge=0, le=1000, description="Files that a person may attach to one session")
 
 
+class JobSettings(Group):
+    """Work that nobody waits for."""
+
+    in_server: bool = Field(True, description="The server does jobs, too; false leaves them to `assistant worker`")
+    parallel: int = Field(2, ge=1, le=64, description="Jobs that a process does at once")
+
+
 class WidgetSettings(Group):
     """What the page shows, and who may embed it."""
 

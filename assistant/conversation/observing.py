@@ -35,7 +35,7 @@ from assistant.telemetry.figures import (
     WINDOW_SHARE,
     bounded,
 )
-from assistant.telemetry.tracing import present, stepping
+from assistant.telemetry.tracing import fail_present, present, stepping
 
 Self = TypeVar("Self")
 Run = Callable[[Self, StartedTurn, asyncio.Event], AsyncGenerator[TurnEvent, None]]
@@ -105,7 +105,7 @@ class CountedTurn:
         present({"assistant.mode": self._mode, "assistant.status": event.status, "assistant.finish": self._finish})
         if event.error is not None:
             ERRORS.labels("turn", bounded("code", event.error)).inc()
-            present({"error.type": event.error})
+            fail_present(event.error)
 
 
 _LOOKS: dict[type[TurnEvent], Callable[[CountedTurn, Any], None]] = {

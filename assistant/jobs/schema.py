@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
-from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
@@ -40,23 +41,38 @@ async def prepare(url: str) -> None:
 
     A schema that a newer version has brought forward is left as it is.
     """
+    installed = await asyncio.to_thread(_installed)
     async with await psycopg.AsyncConnection.connect(libpq_url(url)) as connection:
         await connection.execute("SELECT set_config('lock_timeout', '10s', true)")
         await connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
         await connection.execute(_RECORDS)
         await connection.execute(f"SET LOCAL search_path TO {SCHEMA}")
         applied = await _names(connection, "SELECT name FROM applied")
-        releases = await _names(connection, "SELECT version FROM releases")
-        files = sorted(path.name for path in migrations_path.glob("*.sql"))
-        if not applied:
-            await connection.execute(SchemaManager.get_schema())
-        for name in due(files, applied, releases) if applied else ():
-            log.info("jobs.migrating", file=name)
-            await connection.execute((Path(migrations_path) / name).read_bytes())
-            await _note(connection, "applied", "name", [name])
-        if not applied:
-            await _note(connection, "applied", "name", files)
-        await _note(connection, "releases", "version", [version("procrastinate")])
+        if applied:
+            missing = due(list(installed.files), applied, await _names(connection, "SELECT version FROM releases"))
+            for name in missing:
+                log.info("jobs.migrating", file=name)
+                await connection.execute(installed.files[name])
+        else:
+            missing = list(installed.files)
+            await connection.execute(installed.schema)
+        await _note(connection, "applied", "name", missing)
+        await _note(connection, "releases", "version", [installed.version])
+
+
+@dataclass(frozen=True, slots=True)
+class _Installed:
+    """What the installed package brings: its version, all tables as they are now, and the way there in steps."""
+
+    version: str
+    schema: bytes
+    files: Mapping[str, bytes]
+
+
+def _installed() -> _Installed:
+    """Reads files."""
+    files = {path.name: path.read_bytes() for path in sorted(migrations_path.glob("*.sql"))}
+    return _Installed(version("procrastinate"), SchemaManager.get_schema().encode(), files)
 
 
 def due(files: Sequence[str], applied: Collection[str], releases: Collection[str]) -> list[str]:

@@ -24,6 +24,21 @@ Stream = Callable[[Model, ModelRequest], AsyncGenerator[ModelChunk, None]]
 
 HERE: Final = "assistant"
 """The provider of a model that runs in this process."""
+_PROVIDERS: Final = {
+    "anthropic": "anthropic",
+    "azure": "azure.ai.openai",
+    "azure_ai": "azure.ai.inference",
+    "bedrock": "aws.bedrock",
+    "cohere": "cohere",
+    "deepseek": "deepseek",
+    "gemini": "gcp.gemini",
+    "groq": "groq",
+    "mistral": "mistral_ai",
+    "perplexity": "perplexity",
+    "vertex_ai": "gcp.vertex_ai",
+    "watsonx": "ibm.watsonx.ai",
+    "xai": "x_ai",
+}
 
 
 def observed(stream: Stream[Model]) -> Stream[Model]:
@@ -103,11 +118,13 @@ def _begun(model: ChatModel, request: ModelRequest) -> Span | None:
 
 
 def provider_of(model: ChatModel) -> str:
-    """The provider by the name that litellm gives a model ("anthropic/..."); any other endpoint speaks OpenAI's form."""
+    """The provider by the name that litellm gives a model ("anthropic/..."); any other endpoint speaks OpenAI's form.
+
+    A slash alone says nothing: models of a server of one's own have one, too.
+    """
     if model.name in ("extractive", "scripted"):
         return HERE
-    prefix, slash, _ = model.name.partition("/")
-    return prefix if slash else "openai"
+    return _PROVIDERS.get(model.name.partition("/")[0], "openai")
 
 
 def _asked(model: str, provider: str, request: ModelRequest) -> dict[str, Value]:

@@ -115,7 +115,7 @@ class HttpRetriever:
     async def _opened(self) -> httpx.AsyncClient:
         async with self._opening:
             if self._client is None:
-                trusted: ssl.SSLContext = self._trusted or await asyncio.to_thread(_authorities)
+                trusted = self._trusted if self._trusted is not None else await asyncio.to_thread(_authorities)
                 headers = {"content-type": "application/json", "accept": "application/json"}
                 self._client = httpx.AsyncClient(
                     verify=trusted,

@@ -100,7 +100,16 @@ def present(attributes: Mapping[str, Value]) -> None:
 
 def fail(span: Span, error: BaseException) -> None:
     """Mark a span as failed by the code of the error. Its text may hold what was asked, so it is left out."""
-    code = error.code if isinstance(error, AssistantError) else type(error).__name__
+    _mark(span, error.code if isinstance(error, AssistantError) else type(error).__name__)
+
+
+def fail_present(code: str) -> None:
+    """Mark the present span, where there is one, as failed by a code."""
+    if _Telling.tracer is not None:
+        _mark(trace.get_current_span(), code)
+
+
+def _mark(span: Span, code: str) -> None:
     span.set_attribute("error.type", code)
     span.set_status(Status(StatusCode.ERROR, code))
 

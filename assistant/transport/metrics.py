@@ -16,7 +16,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, start_http_server
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from assistant.errors import NotAuthenticated
+from assistant.errors import BadSetting, NotAuthenticated
 from assistant.telemetry.figures import REGISTRY, REQUEST_SECONDS, REQUESTS, SOCKETS, exposition
 from assistant.telemetry.tracing import beneath
 
@@ -115,13 +115,18 @@ def add_metrics(app: FastAPI, token: str) -> None:
         given = request.headers.get("authorization", "").encode()
         if not hmac.compare_digest(given, expected):
             raise NotAuthenticated("the figures want their own token")
-        return Response(await asyncio.to_thread(exposition), media_type=CONTENT_TYPE_LATEST)  # it reads files of the system
+        return Response(
+            await asyncio.to_thread(exposition), media_type=CONTENT_TYPE_LATEST
+        )  # it reads files of the system
 
     app.add_api_route("/metrics", metrics, methods=["GET"], include_in_schema=False)
 
 
 def serve_metrics(host: str, port: int) -> int:
     """Serve the figures on a port of their own, from a thread, until the process ends; the port. For a network that only Prometheus
-    reaches: whoever comes may read. Raises OSError when the port is taken."""
-    server, _ = start_http_server(port, addr=host, registry=REGISTRY)
+    reaches: whoever comes may read. Raises BadSetting when the port cannot be opened."""
+    try:
+        server, _ = start_http_server(port, addr=host, registry=REGISTRY)
+    except OSError as error:
+        raise BadSetting("the port for figures cannot be opened", setting="server.metrics_port", port=port) from error
     return int(server.server_port)

@@ -82,7 +82,7 @@ async def test_a_model_that_fails_is_told_in_spans_and_figures(sqlite_url: str) 
         with tracing() as seen:
             await _asked(desk)
     failed = {span.name for span in seen.get_finished_spans() if not span.status.is_ok and span.status.description}
-    assert failed == {"chat scripted", "write"}
+    assert failed == {"chat scripted", "write", "turn"}
     assert figure("assistant_errors_total", at="turn", code="model_unavailable") == errors + 1
     assert (
         figure("assistant_model_calls_total", model="scripted", purpose="answer", ended="model_unavailable")

@@ -10,7 +10,7 @@ import structlog
 from fastapi import FastAPI, WebSocket
 from opentelemetry import trace
 
-from assistant.errors import AssistantError
+from assistant.errors import AssistantError, BadSetting
 from assistant.telemetry.figures import MOST_VALUES, bounded
 from assistant.telemetry.tracing import step
 from assistant.transport.http import refuse
@@ -136,6 +136,8 @@ async def test_a_port_of_their_own() -> None:
     async with httpx.AsyncClient() as http:
         answer = await http.get(f"http://127.0.0.1:{port}/metrics")
     assert "assistant_running_turns 0.0" in answer.text
+    with pytest.raises(BadSetting):
+        await asyncio.to_thread(serve_metrics, "127.0.0.1", port)
 
 
 def test_a_label_has_a_bound_number_of_values() -> None:
