@@ -57,6 +57,7 @@ format:
 
 lock:  ## write the lock files anew
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --extra telemetry --extra workers pyproject.toml -o requirements-server.lock
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --all-extras --group dev pyproject.toml -o requirements-dev.lock
 
 clean:

@@ -15,6 +15,7 @@ from rich.markup import escape
 
 from assistant import __version__
 from assistant.commands.audit import app as audit
+from assistant.commands.backing_up import backup, restored
 from assistant.commands.token import app as token
 from assistant.config import Settings, load_settings
 from assistant.core.evidence import Authority
@@ -30,6 +31,8 @@ app = typer.Typer(
 )
 app.add_typer(audit, name="audit")
 app.add_typer(token, name="token")
+app.command()(backup)
+app.command()(restored)
 console = Console(soft_wrap=True)
 errors = Console(stderr=True, soft_wrap=True)
 

@@ -49,7 +49,7 @@ def test_anything_decodes_to_an_event_or_is_refused(kind: str, d: dict[str, obje
 
 def test_the_fields_of_an_event_are_the_fields_of_its_frame() -> None:
     event = TurnAccepted("t", "c", "年假?", "u1")
-    assert encode(event) == {"turn": "t", "client_id": "c", "text": "年假?", "by": "u1"}
+    assert encode(event) == {"turn": "t", "client_id": "c", "text": "年假?", "by": "u1", "attachments": []}
     assert {field.name for field in fields(AnswerDelta)} == set(encode(AnswerDelta(0, "x")))
 
 

@@ -21,6 +21,7 @@ from assistant.app.values import new_id, now
 from assistant.audit.desk import Notary
 from assistant.config import Settings
 from assistant.knowledge.pool import ReaderPool
+from assistant.llm.reliable import ReliableModel
 from assistant.synthesis.registry import available_modes
 from assistant.transport.auth import Authenticator
 from assistant.transport.auth.entrance import Entrance, open_entrance
@@ -42,7 +43,11 @@ DRAIN_S = 10.0
 def create_app(settings: Settings, *, authenticator: Authenticator | None = None) -> Any:
     """The ASGI application of these settings; its lifespan opens and closes everything."""
     return make_app(
-        partial(_opened, settings, authenticator), PAGE, origins=settings.auth.origins, portals=settings.widget.portals
+        partial(_opened, settings, authenticator),
+        PAGE,
+        origins=settings.auth.origins,
+        portals=settings.widget.portals,
+        metrics_token=settings.server.metrics_token.get_secret_value(),
     )
 
 
@@ -123,4 +128,5 @@ def make_doors(parts: Parts, entrance: Entrance, notary: Notary, readers: Reader
 
 
 async def _ready(parts: Parts) -> dict[str, Any]:
-    return {"model": parts.model.name, **await parts.store.state()}
+    seen = parts.model.last_seen() if isinstance(parts.model, ReliableModel) else "answers"
+    return {"model": parts.model.name, "model_seen": seen, **await parts.store.state()}

@@ -15,8 +15,10 @@ from assistant.app import create_app
 from assistant.commands.ingest import ingest_here
 from assistant.config import AuthSettings, Settings, WidgetSettings
 from assistant.store.migrations import migrate
+from assistant.telemetry import configure_tracing
 from assistant.transport.auth import ROLES, check_identity
 from assistant.transport.doors import Doors
+from assistant.transport.metrics import serve_metrics
 
 log = structlog.get_logger(__name__)
 
@@ -73,10 +75,13 @@ def serve_forever(settings: Settings, *, demo: bool = False, host: str | None = 
     if demo:
         settings = demo_settings(settings)
     check_identity(settings)
+    configure_tracing(content=settings.telemetry.content)
     asyncio.run(_prepare(settings, demo))
     server = settings.server
     address, number = host or server.host, server.port if port is None else port
     log.info("serving", url=f"http://{address}:{number}", model=settings.model.kind)
+    if server.metrics_port:
+        serve_metrics(address, server.metrics_port)
     app = create_app(settings)
     Server(uvicorn.Config(app, host=address, port=number, **server_options())).run()
 

@@ -41,13 +41,13 @@ class RecordingModel(ModelAround):
             raise
         finally:
             spent = self._watch.ms() - start
-            self._calls.append(
-                ModelCall(request.purpose, model, request.messages, "".join(parts), ended, usage, spent)
-            )
+            self._calls.append(ModelCall(request.purpose, model, request.messages, "".join(parts), ended, usage, spent))
 
 
 def _used(failure: AssistantError) -> Usage:
     """What a failed call used, as its error says: the calls that were tried, and what the provider counted of them."""
     counts = [failure.data.get(key) for key in ("calls", "tokens_in", "tokens_out")]
-    calls, read, written = (count if isinstance(count, int) else default for count, default in zip(counts, (1, 0, 0), strict=True))
+    calls, read, written = (
+        count if isinstance(count, int) else default for count, default in zip(counts, (1, 0, 0), strict=True)
+    )
     return Usage(calls, read, written)

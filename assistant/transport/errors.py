@@ -10,6 +10,8 @@ from assistant.errors import AssistantError
 HTTP_STATUS: Final[dict[str, int]] = {
     "bad_input": 422,
     "bad_document": 422,
+    "bad_setting": 422,
+    "model_output_invalid": 502,
     "question_too_long": 413,
     "not_authenticated": 401,
     "token_expired": 401,

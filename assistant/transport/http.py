@@ -17,6 +17,7 @@ from assistant.core.citations import Citation
 from assistant.core.turn import TurnMessage, fold, without_sources
 from assistant.errors import AssistantError, BadInput, NotAuthenticated, NotFound
 from assistant.interfaces import Identity, NumberedEvent
+from assistant.telemetry.figures import ERRORS, bounded
 from assistant.transport.asking import read_question
 from assistant.transport.doors import Doors
 from assistant.transport.errors import http_status
@@ -289,6 +290,7 @@ async def refuse_request(request: Request, error: Exception) -> Response:
 async def refuse(request: Request, error: Exception) -> Response:
     """Turn a typed error into a response with its code; no text of documents or stack in it."""
     assert isinstance(error, AssistantError)  # noqa: S101 - registered for this type only
+    ERRORS.labels("http", bounded("code", error.code)).inc()
     wait = error.data.get("retry_after_ms")
     headers = {"Retry-After": str(max(1, int(wait) // 1000))} if isinstance(wait, int) else {}
     if isinstance(error, NotAuthenticated):

@@ -22,6 +22,7 @@ from assistant.transport.doors import Doors
 from assistant.transport.files import router as files_router
 from assistant.transport.http import refuse, refuse_request, router
 from assistant.transport.limits import BodyLimit
+from assistant.transport.metrics import Observed, add_metrics
 from assistant.transport.openai_api import router as openai_router
 from assistant.transport.page import SecurityHeaders, add_page
 from assistant.transport.people import router as people_router
@@ -43,11 +44,13 @@ Ready = Callable[[], Awaitable[dict[str, Any]]]
 Open = Callable[[], AbstractAsyncContextManager[tuple[Doors, Ready]]]
 
 
-def make_app(opening: Open, page: Path, *, origins: Sequence[str] = (), portals: Sequence[str] = ()) -> FastAPI:
+def make_app(
+    opening: Open, page: Path, *, origins: Sequence[str] = (), portals: Sequence[str] = (), metrics_token: str = ""
+) -> FastAPI:
     """The application; `opening` is entered at start-up and left at shut-down, after the sockets are closed.
 
     Pages of the `origins`, exactly those, may call it from a browser; no cookie ever speaks for anybody. Pages of the `portals`
-    may show the page for frames in a frame.
+    may show the page for frames in a frame. Who has the `metrics_token` may read the figures; without one nobody may.
     """
 
     @asynccontextmanager
@@ -61,6 +64,7 @@ def make_app(opening: Open, page: Path, *, origins: Sequence[str] = (), portals:
     app.add_middleware(SecurityHeaders, portals=tuple(portals))
     if origins:
         app.add_middleware(CORSMiddleware, allow_origins=list(origins), allow_methods=_METHODS, allow_headers=_HEADERS)
+    app.add_middleware(Observed)  # the outermost: what the others refuse is told as well
     app.add_exception_handler(AssistantError, refuse)
     app.add_exception_handler(RequestValidationError, refuse_request)
     app.include_router(router)
@@ -74,6 +78,7 @@ def make_app(opening: Open, page: Path, *, origins: Sequence[str] = (), portals:
     app.include_router(admin_router)
     app.include_router(people_router)
     app.include_router(files_router)
+    add_metrics(app, metrics_token)
     add_page(app, page)
     describe(app)
     return app

@@ -8,7 +8,7 @@ import pytest
 from assistant.store import Store
 from tests.conversation.answering import LEAVE
 from tests.store.filling import draft, put
-from tests.transport.test_audit import WHY, as_, asked, http, opened, signer
+from tests.transport.test_audit import WHY, answering, as_, asked, http, opened, signer  # noqa: F401 - fixtures of fixtures
 
 __all__ = ("http", "opened", "signer")
 

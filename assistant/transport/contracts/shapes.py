@@ -50,6 +50,7 @@ class Ready(BaseModel):
 
     status: Literal["ready", "draining", "not_ready"]
     model: str | None = None
+    model_seen: Literal["answers", "rests"] | None = None
     database: str | None = None
     documents: int | None = None
     chunks: int | None = None
