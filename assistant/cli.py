@@ -16,6 +16,7 @@ from rich.markup import escape
 from assistant import __version__
 from assistant.commands.audit import app as audit
 from assistant.commands.backing_up import backup, restored
+from assistant.commands.jobs import app as jobs
 from assistant.commands.token import app as token
 from assistant.config import Settings, load_settings
 from assistant.core.evidence import Authority
@@ -31,6 +32,7 @@ app = typer.Typer(
 )
 app.add_typer(audit, name="audit")
 app.add_typer(token, name="token")
+app.add_typer(jobs, name="jobs")
 app.command()(backup)
 app.command()(restored)
 console = Console(soft_wrap=True)
@@ -154,12 +156,23 @@ def contracts(check: Annotated[bool, typer.Option("--check", help="Only say what
 
 
 @app.command()
+def worker() -> None:
+    """Do jobs and nothing else; as many processes as you like."""
+    from assistant.commands.jobs import work_forever
+
+    work_forever(_settings())
+
+
+@app.command()
 def migrate() -> None:
     """Bring the database to the newest form."""
+    from assistant.jobs.opening import prepare_jobs
     from assistant.store.migrations import migrate as run_migrations
 
     settings = _settings()
-    asyncio.run(run_migrations(settings.database.direct_url or settings.database.url))
+    url = settings.database.direct_url or settings.database.url
+    asyncio.run(run_migrations(url))
+    asyncio.run(prepare_jobs(url))
     console.print("The database is up to date.")
 
 

@@ -9,7 +9,7 @@ import time
 from importlib.metadata import version
 
 from llama_index.core import SimpleDirectoryReader
-from llama_index.core.ingestion import IngestionPipeline
+from llama_index.core.ingestion import DocstoreStrategy, IngestionPipeline
 from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.storage.docstore import SimpleDocumentStore
 
@@ -24,7 +24,11 @@ def run(folder: str, pipeline: IngestionPipeline) -> tuple[int, int, float]:
 
 def main() -> None:
     folder, kept = sys.argv[1:3]
-    pipeline = IngestionPipeline(transformations=[SentenceSplitter(chunk_size=300)], docstore=SimpleDocumentStore())
+    pipeline = IngestionPipeline(
+        transformations=[SentenceSplitter(chunk_size=300, chunk_overlap=0)],
+        docstore=SimpleDocumentStore(),
+        docstore_strategy=DocstoreStrategy.DUPLICATES_ONLY,
+    )
     began = time.process_time()
     documents, nodes, seconds = run(folder, pipeline)
     written = time.perf_counter()

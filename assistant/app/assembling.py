@@ -28,6 +28,7 @@ from assistant.interfaces import ChatModel, Embedder, Retriever
 from assistant.llm.reliable import ReliableModel
 from assistant.prompts import LANGUAGES, load_prompts
 from assistant.retrieval.hybrid import HybridRetriever
+from assistant.retrieval.opening import open_retriever
 from assistant.store import Store
 from assistant.synthesis.registry import available_modes, custom_rules
 
@@ -74,7 +75,8 @@ async def assemble(settings: Settings, *, serves: bool = False) -> AsyncIterator
         main, simple = await open_routes(settings, store.factors, stack)
         embedder = make_embedder(settings)
         complete = await has_all_vectors(store, embedder)
-        retriever = HybridRetriever(store.index, embedder)
+        own = HybridRetriever(store.index, embedder)
+        retriever = await stack.enter_async_context(open_retriever(settings.retrieval, own, store.audit.names.of))
         answering = Answering(
             main=main,
             simple=simple,

@@ -105,5 +105,8 @@ def make_cache(settings: Settings, store: Store, answering: Answering, embedder:
     chosen = settings.cache
     if not chosen.enabled:
         return None
+    outside = bool(settings.retrieval.external)
     kept = SqlAnswerCache(store.database, hours=chosen.hours, entries=chosen.entries)
-    return AnswerCache(kept, answering, embedder, declared=frozenset(chosen.modes), settings=(__version__,))
+    return AnswerCache(
+        kept, answering, embedder, declared=frozenset(chosen.modes), settings=(__version__,), outside=outside
+    )

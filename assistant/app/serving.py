@@ -15,11 +15,12 @@ import structlog
 from assistant import __version__
 from assistant.app.assembling import Parts, assemble
 from assistant.app.auditing import make_desk, make_retainer, open_notary
-from assistant.app.background import embed_waiting, tell_changes
 from assistant.app.desks import make_document_desk, make_people_desk
 from assistant.app.values import new_id, now
+from assistant.app.working import in_server, open_working
 from assistant.audit.desk import Notary
 from assistant.config import Settings
+from assistant.interfaces.jobs import Jobs
 from assistant.knowledge.pool import ReaderPool
 from assistant.llm.reliable import ReliableModel
 from assistant.synthesis.registry import available_modes
@@ -54,12 +55,12 @@ def create_app(settings: Settings, *, authenticator: Authenticator | None = None
 @asynccontextmanager
 async def _opened(settings: Settings, authenticator: Authenticator | None) -> AsyncIterator[tuple[Doors, Ready]]:
     notary = await asyncio.to_thread(open_notary, settings.audit)
-    async with assemble(settings, serves=True) as parts, ReaderPool(READERS) as readers:
+    async with assemble(settings, serves=True) as parts, ReaderPool(READERS) as readers, open_working(parts) as jobs:
         interrupted = await parts.live.recover()
         if interrupted:
             log.info("turns ended after a crash", turns=interrupted)
         entrance = Entrance(authenticator) if authenticator else await _entrance(settings, parts)
-        doors = make_doors(parts, entrance, notary, readers)
+        doors = make_doors(parts, entrance, notary, readers, jobs)
         background = [asyncio.create_task(work) for work in _works(parts, doors, notary)]
         try:
             yield doors, partial(_ready, parts)
@@ -74,10 +75,9 @@ async def _opened(settings: Settings, authenticator: Authenticator | None) -> As
 
 def _works(parts: Parts, doors: Doors, notary: Notary) -> Iterator[Coroutine[Any, Any, None]]:
     """What runs beside the doors until the server stops."""
-    yield embed_waiting(parts)
-    yield tell_changes(parts)
+    if in_server(parts.settings):
+        yield doors.jobs.run()
     yield PeopleWatch(parts.store.identity, doors.presence.ring, now).run()
-    yield make_retainer(parts.settings, parts.store).run()
     if notary.checkpointer is not None:
         yield notary.checkpointer.run(parts.store.audit)
 
@@ -86,7 +86,7 @@ async def _entrance(settings: Settings, parts: Parts) -> Entrance:
     return await open_entrance(settings, parts.store.identity, now=now, new_id=new_id)
 
 
-def make_doors(parts: Parts, entrance: Entrance, notary: Notary, readers: ReaderPool) -> Doors:
+def make_doors(parts: Parts, entrance: Entrance, notary: Notary, readers: ReaderPool, jobs: Jobs) -> Doors:
     """The insides that all doors share."""
     server = parts.settings.server
     return Doors(
@@ -104,6 +104,7 @@ def make_doors(parts: Parts, entrance: Entrance, notary: Notary, readers: Reader
         upload_bytes=parts.settings.limits.upload_bytes,
         sessions=parts.store.sessions,
         usage=parts.store.usage,
+        jobs=jobs,
         live=parts.live,
         rights=parts.store.rights,
         presence=Presence(),

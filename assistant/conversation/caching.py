@@ -35,7 +35,8 @@ class AnswerCache:
     """Finds and keeps answers. A failure costs a call of the model and nothing else.
 
     `embedder` None: only equal questions (`normalised`) are the same. `declared` are the custom modes whose answers may be
-    given again; `settings` is what answers depend on beside plan and policy (the version of the program).
+    given again; `settings` is what answers depend on beside plan and policy (the version of the program). With searches `outside`
+    of the library nobody can tell whether it holds something newer, so only the same evidence gives the same answer.
     """
 
     def __init__(
@@ -46,11 +47,13 @@ class AnswerCache:
         *,
         declared: frozenset[str] = frozenset(),
         settings: tuple[str, ...] = (),
+        outside: bool = False,
     ) -> None:
         self._store = store
         self._answering = answering
         self._embedder = embedder
         self._declared = declared
+        self._outside = outside
         rules = (f"{rule.__module__}.{getattr(rule, '__qualname__', '')}" for rule in answering.rules)
         policy = answering.policy
         self._settings = (*settings, f"filtered={policy.filtered}", f"judged={policy.judged}", *rules)
@@ -62,7 +65,8 @@ class AnswerCache:
             key = await asyncio.to_thread(cache_key, self._asking(start, plan, route), plan, self._declared)
             if key is None:
                 return None
-            key = replace(key, library=await self._store.library(key.tenant))
+            library = None if self._outside else await self._store.library(key.tenant)
+            key = replace(key, library=library)
             answer = await self.find(key, plan.evidence)
         except Exception:
             self._fail("an answer could not be looked up", start.turn)

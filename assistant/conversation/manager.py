@@ -47,6 +47,7 @@ from assistant.core.text import prompt_language
 from assistant.core.turn import TurnMessage, apply
 from assistant.errors import AccessRevoked, AssistantError
 from assistant.interfaces import AnswersOfRecord, ConversationStore, ImageSource, Retriever, Rights, SessionFiles
+from assistant.interfaces.outside import SearchFailure, listening
 from assistant.telemetry import step, stepping
 
 log = structlog.get_logger(__name__)
@@ -124,13 +125,16 @@ class ConversationManager:
         standalone = await self._standalone(start)
         yield TurnProgress("search")
         adopted = await self._answer_of_record(start, standalone)
-        plan, route = await self._plan(start, standalone, adopted)
+        missing: list[SearchFailure] = []
+        plan, route = await self._plan(start, standalone, adopted, missing.append)
         trace.evidence, trace.conflicts, trace.grounded = plan.evidence, plan.conflicts, is_grounded(plan.choice.mode)
         trace.structured = start.schema is not None
         planned = planned_event(plan, start.numbers, searched=standalone.searches, structured=trace.structured)
         with step("store"):
             await self._store.save_plan(start.turn, planned, plan.evidence, plan.conflicts)
         yield planned
+        for failure in missing:
+            yield TurnProgress("search", text=failure.name, failed=failure.code)
         if adopted is not None:
             trace.finish, trace.ms_first_token = "stop", watch.ms()
             yield AnswerStarted(HUMAN, "")
@@ -168,11 +172,15 @@ class ConversationManager:
 
     @stepping("plan")
     async def _plan(
-        self, start: StartedTurn, standalone: Standalone, adopted: AdoptedAnswer | None
+        self,
+        start: StartedTurn,
+        standalone: Standalone,
+        adopted: AdoptedAnswer | None,
+        note: Callable[[SearchFailure], None],
     ) -> tuple[TurnPlan, Route]:
         """Search, select, look for conflicts that rules do not find (where a judge is set), and plan.
 
-        An answer of record is planned over what it rests on.
+        An answer of record is planned over what it rests on. `note` hears of each of several searches that fails.
         """
         answering, language = self._answering, prompt_language(start.text)
         if adopted is not None:
@@ -181,7 +189,7 @@ class ConversationManager:
         passages = await search_for(
             start,
             standalone.searches,
-            self._retriever,
+            listening(self._retriever, note),
             self._files,
             limit=answering.policy.search_limit,
             earlier=earlier_places(start.history, topic_change=standalone.topic_change),

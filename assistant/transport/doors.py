@@ -24,6 +24,7 @@ from assistant.interfaces import (
     Rights,
     SessionFiles,
 )
+from assistant.interfaces.jobs import Jobs
 from assistant.interfaces.sessions import Sessions, UsageReport
 from assistant.synthesis.structured import check_schema
 from assistant.transport.auth import Authenticator
@@ -90,6 +91,7 @@ class Doors:
     upload_bytes: int
     sessions: Sessions
     usage: UsageReport
+    jobs: Jobs
     live: LiveTurns
     rights: Rights
     presence: Presence

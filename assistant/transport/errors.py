@@ -11,6 +11,7 @@ HTTP_STATUS: Final[dict[str, int]] = {
     "bad_input": 422,
     "bad_document": 422,
     "bad_setting": 422,
+    "search_unavailable": 503,
     "model_output_invalid": 502,
     "question_too_long": 413,
     "not_authenticated": 401,

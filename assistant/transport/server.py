@@ -21,6 +21,7 @@ from assistant.transport.contracts.openapi import describe
 from assistant.transport.doors import Doors
 from assistant.transport.files import router as files_router
 from assistant.transport.http import refuse, refuse_request, router
+from assistant.transport.jobs import router as jobs_router
 from assistant.transport.limits import BodyLimit
 from assistant.transport.metrics import Observed, add_metrics
 from assistant.transport.openai_api import router as openai_router
@@ -77,6 +78,7 @@ def make_app(
     app.include_router(oidc_router)
     app.include_router(admin_router)
     app.include_router(people_router)
+    app.include_router(jobs_router)
     app.include_router(files_router)
     add_metrics(app, metrics_token)
     add_page(app, page)

@@ -327,5 +327,6 @@ async def of_the_library(ask: Asking, document: str) -> None:
     await ask("PATCH /api/admin/documents/{document}", send={"owner": "hr"}, document=document)
     await ask("GET /api/admin/documents/{document}/versions/{number}", document=document, number=1)
     await ask("GET /api/admin/people")
+    await ask("GET /api/admin/jobs")
     await ask("POST /api/admin/keys", status=201, send={"name": "crawler"})
     await ask("GET /api/admin/keys")

@@ -125,6 +125,22 @@ class NewKey(Key):
     secret: str
 
 
+class Job(BaseModel):
+    """Work that is done while nobody waits for it; `due` is null for at once."""
+
+    id: str
+    name: str
+    status: str
+    attempts: int
+    due: dt.datetime | None
+
+
+class JobList(BaseModel):
+    """The jobs that are not done, the newest first."""
+
+    jobs: list[Job]
+
+
 class Keys(BaseModel):
     """The keys of services, the oldest first."""
 

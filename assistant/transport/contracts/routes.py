@@ -46,6 +46,7 @@ SHAPES: Final[Mapping[str, type[BaseModel]]] = {
     "GET /api/admin/documents/{document}/versions/{number}": admin_shapes.TextPart,
     "POST /api/admin/documents/{document}/reingest": admin_shapes.Ingested,
     "GET /api/admin/people": admin_shapes.People,
+    "GET /api/admin/jobs": admin_shapes.JobList,
     "GET /api/admin/keys": admin_shapes.Keys,
     "POST /api/admin/keys": admin_shapes.NewKey,
 }

@@ -110,6 +110,7 @@ export const zh: Words = {
     model_output_invalid: '模型没有给出可用的回答。',
     turn_failed: '回答未能完成。',
     model_unavailable: '暂时无法连接语言模型。',
+    search_unavailable: '暂时无法进行搜索。',
     context_overflow: '问题和文档太长，超出模型限度。',
     model_misconfigured: '语言模型配置有误，请联系管理员。',
     interrupted: '回答时服务器重启了。',
