@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
@@ -135,15 +135,9 @@ class ConversationManager:
         yield planned
         for failure in missing:
             yield TurnProgress("search", text=failure.name, failed=failure.code)
-        if adopted is not None:
+        if (given := await self._given(start, plan, route, adopted, trace)) is not None:
             trace.finish, trace.ms_first_token = "stop", watch.ms()
-            yield AnswerStarted(HUMAN, "")
-            yield AnswerDelta(0, adopted.text)
-            return
-        trace.recalled = await self._cache.recall(start, plan, route) if self._cache is not None else None
-        if trace.recalled is not None and trace.recalled.answer is not None:
-            trace.finish, trace.ms_first_token = "stop", watch.ms()
-            for event in replayed(trace.recalled.answer):
+            for event in given:
                 yield event
             return
         images = await pictures(self._images, start.caller, plan) if self._images else ()
@@ -155,6 +149,18 @@ class ConversationManager:
         async with aclosing(writing) as events:
             async for event in events:
                 yield event
+
+    async def _given(
+        self, start: StartedTurn, plan: TurnPlan, route: Route, adopted: AdoptedAnswer | None, trace: Trace
+    ) -> Sequence[TurnEvent] | None:
+        """What is said without a model: an answer of record, or the one that was given before to the same question."""
+        if adopted is not None:
+            return AnswerStarted(HUMAN, ""), AnswerDelta(0, adopted.text)
+        if self._cache is None:
+            return None
+        trace.recalled = await self._cache.recall(start, plan, route)
+        answer = trace.recalled.answer if trace.recalled is not None else None
+        return None if answer is None else tuple(replayed(answer))
 
     @stepping("rewrite")
     async def _standalone(self, start: StartedTurn) -> Standalone:
