@@ -6,35 +6,47 @@ import asyncio
 import sys
 from collections.abc import Iterable
 from datetime import datetime
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 import typer
 from rich.console import Console
 from rich.markup import escape
+from typer.core import TyperGroup
 
 from assistant import __version__
-from assistant.commands.audit import app as audit
-from assistant.commands.backing_up import backup, restored
-from assistant.commands.jobs import app as jobs
-from assistant.commands.token import app as token
 from assistant.config import Settings, load_settings
 from assistant.core.evidence import Authority
 from assistant.errors import AssistantError
 from assistant.telemetry import configure_logging
 
+LATER: Final = {name: f"assistant.commands.{name}" for name in ("audit", "jobs", "token")}
+"""Groups of commands that are imported when they are called: what they need takes a second to load."""
+
+
+class _Later(TyperGroup):
+    """A group of commands that knows its subgroups by name."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*super().list_commands(ctx), *LATER]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in LATER:
+            return super().get_command(ctx, cmd_name)
+        found = typer.main.get_command(import_module(LATER[cmd_name]).app)
+        found.name = cmd_name
+        return found
+
+
 app = typer.Typer(
+    cls=_Later,
     name="assistant",
     help="A chat assistant that grounds every turn in your own documents.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-app.add_typer(audit, name="audit")
-app.add_typer(token, name="token")
-app.add_typer(jobs, name="jobs")
-app.command()(backup)
-app.command()(restored)
 console = Console(soft_wrap=True)
 errors = Console(stderr=True, soft_wrap=True)
 
@@ -142,6 +154,22 @@ def ask(
     else:
         status = asyncio.run(ask_here(_settings(), question, **asked, **shown))  # type: ignore[arg-type]
     raise typer.Exit(0 if status == "completed" else 1)
+
+
+@app.command()
+def backup(target: Annotated[Path, typer.Argument(help="File that is made; it must not be there.")]) -> None:
+    """Copy the SQLite database to a file while servers use it. Keys lie beside it and are backed up apart."""
+    from assistant.commands.backing_up import backup as copy
+
+    copy(target)
+
+
+@app.command()
+def restored() -> None:
+    """Make a restored database ready: newest form, new epochs. Before a server starts on it."""
+    from assistant.commands.backing_up import restored as make_ready
+
+    make_ready()
 
 
 @app.command(hidden=True)

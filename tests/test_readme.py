@@ -89,8 +89,9 @@ def test_commands_that_are_shown_are_commands(said: str) -> None:
     for word in words:
         if not hasattr(command, "commands"):
             break
-        assert word in command.commands or word == "|", said
-        command = command.commands.get(word, command)
+        found = command.get_command(None, word)
+        assert found is not None or word == "|", said
+        command = found or command
         if "|" in words:
             return named_in(words, command, said)
     known = {option for parameter in command.params for option in [*parameter.opts, *parameter.secondary_opts]}

@@ -18,7 +18,9 @@ from assistant.core.citations import Verdict
 from assistant.core.keeping import HoldScope
 from assistant.telemetry import configure_logging
 
-app = typer.Typer(help="Look at, verify, export and replay what was answered; holds, erasure, retention.")
+app = typer.Typer(
+    help="Look at, verify, export and replay what was answered; holds, erasure, retention.", add_completion=False
+)
 hold = typer.Typer(help="Legal holds: what they cover is neither erased nor removed by a policy.")
 app.add_typer(hold, name="hold")
 answers = typer.Typer(help="Answers of record: what people said instead of the model.")

@@ -24,7 +24,7 @@ from assistant.interfaces.jobs import Handler, Jobs, JobStatus, Payload
 from assistant.jobs.opening import is_shared, open_jobs
 from assistant.telemetry import configure_logging
 
-app = typer.Typer(help="Jobs of all processes on one PostgreSQL.", no_args_is_help=True)
+app = typer.Typer(help="Jobs of all processes on one PostgreSQL.", no_args_is_help=True, add_completion=False)
 console = Console(highlight=False, soft_wrap=True)
 log = structlog.get_logger(__name__)
 

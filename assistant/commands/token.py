@@ -31,7 +31,9 @@ from assistant.transport.auth.own import open_own_tokens
 from assistant.transport.auth.service_keys import check_roles, new_key
 
 app = typer.Typer(
-    help="Access tokens, API keys of services, and the groups and tokens of people.", no_args_is_help=True
+    help="Access tokens, API keys of services, and the groups and tokens of people.",
+    no_args_is_help=True,
+    add_completion=False,
 )
 key = typer.Typer(help="API keys of services.", no_args_is_help=True)
 app.add_typer(key, name="key")

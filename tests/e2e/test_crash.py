@@ -64,6 +64,8 @@ async def test_stop_reaches_the_provider(folder: Path, provider: Provider) -> No
         await page.open()
         await page.send("turn.start", {"text": QUESTION})
         turn = (await page.until("answer.delta"))["turn"]
+        while len(page.texts[turn]) < len("Begin."):
+            await page.until("answer.delta")
         await page.send("turn.cancel", {"turn": turn})
         done = await page.until("turn.done")
         assert done["d"]["status"] == "cancelled"

@@ -24,7 +24,7 @@ def test_vectors_of_an_embedding_endpoint_through_litellm(tmp_path: Path) -> Non
         assert run(tmp_path, "migrate").returncode == 0
         done = run(tmp_path, "ingest", "18f-handbook", "--collection", "h", "--vectors", **endpoint)
         assert done.returncode == 0, done.stderr
-        asked = run(tmp_path, "ask", QUESTION, **endpoint)
+        asked = run(tmp_path, "ask", QUESTION, cache__enabled="false", **endpoint)
         assert "32" in asked.stdout, asked.stderr
         inputs = [body["input"] for body in provider.bodies]
     assert any("18F billable hour expectations" in text for batch in inputs[:-1] for text in batch)
