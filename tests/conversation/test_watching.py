@@ -47,7 +47,9 @@ async def worker(url: str, name: str, model: ScriptedModel, conversation: str | 
 
 
 def slow() -> ScriptedModel:
-    return ScriptedModel(["Employees get 20 days. " + "Slow answer. " * 2000], delay=0.005, piece=10)
+    return ScriptedModel(
+        ["Employees get 20 days. " + "Slow answer. " * 2000], delay=0.03, piece=10
+    )  # leaves room for other writers
 
 
 async def until_delta(live: LiveTurns, conversation: str, off: int = 0) -> list[NumberedEvent]:
