@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import Iterable
 from datetime import datetime
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -146,13 +147,22 @@ def ask(
     """Ask one question in the terminal."""
     from assistant.commands.ask import ask_here, ask_there
 
-    shown = {"as_json": as_json, "show_plan": plan, "verbose": verbose}
-    asked = {"mode": mode, "collections": collection, "session": session}
     if server:
         configure_logging("console", "warning")
-        status = asyncio.run(ask_there(server, question, token=token, **asked, **shown))  # type: ignore[arg-type]
+        asking = partial(ask_there, server, token=token)
     else:
-        status = asyncio.run(ask_here(_settings(), question, **asked, **shown))  # type: ignore[arg-type]
+        asking = partial(ask_here, _settings())
+    status = asyncio.run(
+        asking(
+            question,
+            mode=mode,
+            collections=collection,
+            as_json=as_json,
+            show_plan=plan,
+            session=session,
+            verbose=verbose,
+        )
+    )
     raise typer.Exit(0 if status == "completed" else 1)
 
 

@@ -47,6 +47,7 @@ class Parts:
     manager: ConversationManager
     live: LiveTurns
     watch: Watch
+    memory: Memory
 
 
 @asynccontextmanager
@@ -113,7 +114,7 @@ async def assemble(settings: Settings, *, serves: bool = False) -> AsyncIterator
             admit=model.admit if isinstance(model, ReliableModel) else lambda: None,
         )
         watch = await stack.enter_async_context(watching(store, live, recovers=serves))
-        yield Parts(settings, store, model, embedder, retriever, manager, live, watch)
+        yield Parts(settings, store, model, embedder, retriever, manager, live, watch, memory)
 
 
 @asynccontextmanager

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -18,13 +17,11 @@ from assistant.app.background import embed_all
 from assistant.app.values import now
 from assistant.audit.retaining import SCHEDULE
 from assistant.config import Settings
-from assistant.conversation.memory import Memory
 from assistant.core.evidence import Authority
 from assistant.interfaces.jobs import Handler, Jobs, Payload, Schedule
 from assistant.jobs.opening import is_shared, open_jobs, prepare_jobs
 from assistant.knowledge.metadata import Properties
 from assistant.knowledge.sync import IngestOptions, ingest
-from assistant.prompts import load_prompts
 
 log = structlog.get_logger(__name__)
 
@@ -43,12 +40,11 @@ def schedule_of(settings: Settings) -> list[Schedule]:
 
 def handlers_of(parts: Parts) -> dict[str, Handler]:
     """What does the jobs of each name; each may be stopped anywhere and begun again."""
-    refresh = _memory(parts).refresh
     return {
         EMBED: _Embed(parts),
         CHANGES: _Changes(parts),
         RETENTION: _Retention(parts),
-        NOTES: lambda payload: refresh(str(payload["conversation"])),
+        NOTES: lambda payload: parts.memory.refresh(str(payload["conversation"])),
         INGEST: _Ingest(parts),
     }
 
@@ -68,13 +64,6 @@ async def open_working(parts: Parts, *, shared: bool | None = None) -> AsyncIter
 def in_server(settings: Settings) -> bool:
     """Whether a server of these settings does jobs; where no other process could, it always does."""
     return settings.jobs.in_server or not is_shared(settings.database.url)
-
-
-def _memory(parts: Parts) -> Memory:
-    settings = parts.settings
-    prompts = partial(load_prompts, override=settings.prompts, form=settings.answers.form)
-    writes = settings.model.summaries and settings.model.kind != "extractive"
-    return Memory(parts.store.conversations, prompts, parts.model if writes else None)
 
 
 class _Embed:
