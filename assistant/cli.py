@@ -17,7 +17,7 @@ from rich.markup import escape
 from typer.core import TyperGroup
 
 from assistant import __version__
-from assistant.config import Settings, load_settings
+from assistant.commands.beginning import command_settings
 from assistant.core.evidence import Authority
 from assistant.errors import AssistantError
 from assistant.telemetry import configure_logging
@@ -61,12 +61,6 @@ def run() -> None:
         raise SystemExit(2) from None
 
 
-def _settings() -> Settings:
-    settings = load_settings()
-    configure_logging(settings.server.log_format, settings.server.log_level)
-    return settings
-
-
 @app.callback(invoke_without_command=True)
 def version(show: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
     """Print the version when asked."""
@@ -85,7 +79,7 @@ def serve(
     from assistant.app import open_notary
     from assistant.commands.serve import serve_forever
 
-    settings = _settings()
+    settings = command_settings()
     open_notary(settings.audit)  # what is wrong with the key or a target is told before anything starts
     serve_forever(settings, demo=demo, host=host, port=port)
 
@@ -110,7 +104,7 @@ def ingest(
 
     report = asyncio.run(
         ingest_here(
-            _settings(),
+            command_settings(),
             path,
             collection,
             authority=authority,
@@ -151,7 +145,7 @@ def ask(
         configure_logging("console", "warning")
         asking = partial(ask_there, server, token=token)
     else:
-        asking = partial(ask_here, _settings())
+        asking = partial(ask_here, command_settings())
     status = asyncio.run(
         asking(
             question,
@@ -198,7 +192,7 @@ def worker() -> None:
     """Do jobs and nothing else; as many processes as you like."""
     from assistant.commands.jobs import work_forever
 
-    work_forever(_settings())
+    work_forever(command_settings())
 
 
 @app.command()
@@ -207,7 +201,7 @@ def migrate() -> None:
     from assistant.jobs.opening import prepare_jobs
     from assistant.store.migrations import migrate as run_migrations
 
-    settings = _settings()
+    settings = command_settings()
     url = settings.database.direct_url or settings.database.url
     asyncio.run(run_migrations(url))
     asyncio.run(prepare_jobs(url))
@@ -219,7 +213,7 @@ def doctor() -> None:
     """Check settings, database, index, model and page; say what to do."""
     from assistant.commands.doctor import examine
 
-    findings = asyncio.run(examine(_settings()))
+    findings = asyncio.run(examine(command_settings()))
     for finding in findings:
         mark = "[green]ok[/green]  " if finding.ok else "[red]look[/red]"
         console.print(f"{mark} {finding.what}: {finding.says}", highlight=False)

@@ -15,6 +15,7 @@ from rich.table import Table
 from assistant.app import assemble, new_id
 from assistant.client import Asked, Item, Reloaded, Withheld, connect
 from assistant.codec import encode
+from assistant.commands.beginning import check_migrated
 from assistant.config import Settings
 from assistant.conversation.turns import Question
 from assistant.core.access import EVERYONE, Caller
@@ -29,8 +30,6 @@ from assistant.core.events import (
     TurnPlanned,
     TurnProgress,
 )
-from assistant.errors import BadSetting
-from assistant.store.migrations import current_and_head
 from assistant.synthesis.registry import read_mode
 
 console = Console(highlight=False, soft_wrap=True)
@@ -54,9 +53,7 @@ async def ask_here(
     verbose: bool = False,
 ) -> str:
     """Ask and print; the status of the turn. Raises what a socket would be refused with."""
-    current, head = await current_and_head(settings.database.url)
-    if current != head:
-        raise BadSetting("the database is not up to date; run `assistant migrate`", setting="database.url")
+    await check_migrated(settings)
     async with assemble(settings) as parts:
         caller = terminal_caller(settings)
         opened = await parts.store.conversations.open(caller, session)

@@ -11,12 +11,11 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from assistant.config import Settings, load_settings
+from assistant.commands.beginning import command_settings
 from assistant.core.audit import AuditKind
 from assistant.core.audit_filter import AuditFilter
 from assistant.core.citations import Verdict
 from assistant.core.keeping import HoldScope
-from assistant.telemetry import configure_logging
 
 app = typer.Typer(
     help="Look at, verify, export and replay what was answered; holds, erasure, retention.", add_completion=False
@@ -31,12 +30,6 @@ Reason = Annotated[str, typer.Option(help="Why. It is kept on the record in the 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")]
 Time = Annotated[datetime | None, typer.Option(formats=_TIMES, help="UTC, unless it says otherwise.")]
-
-
-def _settings() -> Settings:
-    settings = load_settings()
-    configure_logging(settings.server.log_format, settings.server.log_level)
-    return settings
 
 
 def _filter(
@@ -104,7 +97,7 @@ def list_(
     """List records, the latest first."""
     from assistant.commands import auditing
 
-    asyncio.run(auditing.find(_settings(), filters, limit=limit, before=before, as_json=as_json))
+    asyncio.run(auditing.find(command_settings(), filters, limit=limit, before=before, as_json=as_json))
 
 
 @app.command()
@@ -112,7 +105,7 @@ def show(id: Annotated[str, typer.Argument(help="Id of a record.")], reason: Rea
     """Open a record with its text, evidence and citations as they were; the look is itself on the record."""
     from assistant.commands import auditing
 
-    asyncio.run(auditing.show(_settings(), id, reason, as_json=as_json))
+    asyncio.run(auditing.show(command_settings(), id, reason, as_json=as_json))
 
 
 @app.command()
@@ -126,7 +119,7 @@ def verify(
     keys = tuple(key or ())
     from assistant.commands import auditing
 
-    work = auditing.verify_log(_settings(), keys) if package is None else auditing.verify_package(package, keys)
+    work = auditing.verify_log(command_settings(), keys) if package is None else auditing.verify_package(package, keys)
     raise typer.Exit(0 if asyncio.run(work) else 1)
 
 
@@ -140,7 +133,7 @@ def export(
     """Write a package of records with text, passages and proof, which can be verified offline; it goes on the record."""
     from assistant.commands import auditing
 
-    asyncio.run(auditing.export(_settings(), filters, target, reason))
+    asyncio.run(auditing.export(command_settings(), filters, target, reason))
 
 
 @app.command()
@@ -153,7 +146,7 @@ def replay(
     """Put the prompts of an answer to the model again, or to another, and show what is different."""
     from assistant.commands import auditing
 
-    asyncio.run(auditing.replay(_settings(), id, reason, model=model, as_json=as_json))
+    asyncio.run(auditing.replay(command_settings(), id, reason, model=model, as_json=as_json))
 
 
 @app.command()
@@ -163,7 +156,7 @@ def erase(
     """Destroy the key of a person and everything they wrote or were answered; the chain stays valid."""
     from assistant.commands import auditing
 
-    asyncio.run(auditing.erase(_settings(), person, reason, dry_run=dry_run))
+    asyncio.run(auditing.erase(command_settings(), person, reason, dry_run=dry_run))
 
 
 @app.command()
@@ -186,12 +179,14 @@ def retention(
             raise typer.BadParameter("--collection and --sealed need --before")
         from assistant.commands import auditing
 
-        asyncio.run(auditing.apply_policies(_settings(), reason, dry_run=dry_run, as_json=as_json))
+        asyncio.run(auditing.apply_policies(command_settings(), reason, dry_run=dry_run, as_json=as_json))
         return
     why = reason or "retention policy"
     from assistant.commands import auditing
 
-    asyncio.run(auditing.retain(_settings(), _utc(before), why, collection=collection, sealed=sealed, dry_run=dry_run))
+    asyncio.run(
+        auditing.retain(command_settings(), _utc(before), why, collection=collection, sealed=sealed, dry_run=dry_run)
+    )
 
 
 @app.command()
@@ -199,7 +194,7 @@ def adopt(correction: Annotated[str, typer.Argument(help="Id of the record of a 
     """Make a correction the answer to its question, given first to all who may read its sources."""
     from assistant.commands import auditing
 
-    asyncio.run(auditing.adopt(_settings(), correction, reason))
+    asyncio.run(auditing.adopt(command_settings(), correction, reason))
 
 
 @answers.command(name="list")
@@ -207,7 +202,7 @@ def adopted(as_json: Json = False) -> None:
     """List the answers of record in force, the latest first."""
     from assistant.commands import auditing
 
-    asyncio.run(auditing.adopted(_settings(), as_json=as_json))
+    asyncio.run(auditing.adopted(command_settings(), as_json=as_json))
 
 
 @answers.command()
@@ -215,7 +210,7 @@ def revoke(id: Annotated[str, typer.Argument(help="Id of an answer of record.")]
     """Give an answer of record no more."""
     from assistant.commands import auditing
 
-    asyncio.run(auditing.revoke(_settings(), id, reason))
+    asyncio.run(auditing.revoke(command_settings(), id, reason))
 
 
 @hold.command()
@@ -227,7 +222,7 @@ def place(
     """Hold everything of a person, session, document or collection, from now on."""
     from assistant.commands import auditing
 
-    asyncio.run(auditing.place(_settings(), scope, value, reason))
+    asyncio.run(auditing.place(command_settings(), scope, value, reason))
 
 
 @hold.command()
@@ -235,7 +230,7 @@ def lift(id: Annotated[str, typer.Argument(help="Id of a hold.")], reason: Reaso
     """End a hold."""
     from assistant.commands import auditing
 
-    asyncio.run(auditing.lift(_settings(), id, reason))
+    asyncio.run(auditing.lift(command_settings(), id, reason))
 
 
 @hold.command(name="list")
@@ -245,4 +240,4 @@ def holds(
     """List the holds in force, the oldest first."""
     from assistant.commands import auditing
 
-    asyncio.run(auditing.holds(_settings(), lifted=lifted, as_json=as_json))
+    asyncio.run(auditing.holds(command_settings(), lifted=lifted, as_json=as_json))

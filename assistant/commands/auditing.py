@@ -20,13 +20,12 @@ from assistant.audit.secrets import secret_at
 from assistant.audit.signing import read_public_key
 from assistant.commands import audit_shown as shown
 from assistant.commands.ask import terminal_caller
+from assistant.commands.beginning import check_migrated
 from assistant.config import Settings
 from assistant.core.access import Caller
 from assistant.core.audit_filter import AuditFilter
 from assistant.core.keeping import HoldScope, KeptText
-from assistant.errors import BadSetting
 from assistant.store import Store
-from assistant.store.migrations import current_and_head
 
 _PSEUDONYM: Final = re.compile(r"u[0-9a-f]{12,64}")
 """More than one length: pseudonyms have grown, and old records stay as they are."""
@@ -66,9 +65,7 @@ class _Office:
 
 @asynccontextmanager
 async def _office(settings: Settings, *, signs: bool = False) -> AsyncIterator[_Office]:
-    current, head = await current_and_head(settings.database.url)
-    if current != head:
-        raise BadSetting("the database is not up to date; run `assistant migrate`", setting="database.url")
+    await check_migrated(settings)
     notary = await asyncio.to_thread(open_notary, settings.audit, signs=signs)
     secret = await asyncio.to_thread(secret_at, settings.audit.secret)
     async with Store(settings.database.url, secret=secret, reach=reach_of(settings.database)) as store:

@@ -17,12 +17,12 @@ from rich.table import Table
 
 from assistant.app.assembling import assemble
 from assistant.app.working import INGEST, open_working
-from assistant.config import Settings, load_settings
+from assistant.commands.beginning import command_settings
+from assistant.config import Settings
 from assistant.core.evidence import Authority
 from assistant.errors import BadSetting
 from assistant.interfaces.jobs import Handler, Jobs, JobStatus, Payload
 from assistant.jobs.opening import is_shared, open_jobs
-from assistant.telemetry import configure_logging
 
 app = typer.Typer(help="Jobs of all processes on one PostgreSQL.", no_args_is_help=True, add_completion=False)
 console = Console(highlight=False, soft_wrap=True)
@@ -31,12 +31,6 @@ log = structlog.get_logger(__name__)
 _MOST: Final = 1000
 
 JobId = Annotated[str, typer.Argument(help="Id of the job.")]
-
-
-def _settings() -> Settings:
-    settings = load_settings()
-    configure_logging(settings.server.log_format, settings.server.log_level)
-    return settings
 
 
 async def _elsewhere(_: Payload) -> None:
@@ -55,7 +49,7 @@ def show(
     limit: Annotated[int, typer.Option(min=1, max=_MOST, help="At most so many, the newest first.")] = 50,
 ) -> None:
     """Show the jobs that are not done."""
-    asyncio.run(_show(_settings(), status, limit))
+    asyncio.run(_show(command_settings(), status, limit))
 
 
 async def _show(settings: Settings, status: JobStatus | None, limit: int) -> None:
@@ -71,7 +65,7 @@ async def _show(settings: Settings, status: JobStatus | None, limit: int) -> Non
 @app.command()
 def retry(job: JobId) -> None:
     """Begin a job again that failed or was cancelled."""
-    asyncio.run(_retry(_settings(), job))
+    asyncio.run(_retry(command_settings(), job))
     console.print("It waits.")
 
 
@@ -83,7 +77,7 @@ async def _retry(settings: Settings, job: str) -> None:
 @app.command()
 def cancel(job: JobId) -> None:
     """Take out a job that waits, or stop one that runs."""
-    asyncio.run(_cancel(_settings(), job))
+    asyncio.run(_cancel(command_settings(), job))
     console.print("It is cancelled.")
 
 
@@ -108,7 +102,7 @@ def ingest(
         "access": sorted(access or ()),
         "date": date.date().isoformat() if date else None,
     }
-    put = asyncio.run(_ingest(_settings(), payload, f"{INGEST}:{collection}"))
+    put = asyncio.run(_ingest(command_settings(), payload, f"{INGEST}:{collection}"))
     console.print("It waits." if put else "One for this collection waits already.")
 
 

@@ -16,15 +16,14 @@ from rich.table import Table
 from ulid import ULID
 
 from assistant.app.policies import reach_of
-from assistant.config import Settings, load_settings
+from assistant.commands.beginning import check_migrated, command_settings
+from assistant.config import Settings
 from assistant.core.access import EVERYONE, Caller
-from assistant.errors import BadInput, BadSetting
+from assistant.errors import BadInput
 from assistant.interfaces import ServiceKey
 from assistant.interfaces.identity import SERVICE
 from assistant.store.engine import open_database
 from assistant.store.identity import SqlIdentity
-from assistant.store.migrations import current_and_head
-from assistant.telemetry import configure_logging
 from assistant.transport.auth import USER
 from assistant.transport.auth.claims import is_user
 from assistant.transport.auth.own import open_own_tokens
@@ -45,21 +44,13 @@ Groups = Annotated[list[str] | None, typer.Option("--group", help="Group; may be
 Roles = Annotated[list[str] | None, typer.Option("--role", help="user, auditor, exporter or admin; may be repeated.")]
 
 
-def _settings() -> Settings:
-    settings = load_settings()
-    configure_logging(settings.server.log_format, settings.server.log_level)
-    return settings
-
-
 def _now() -> datetime:
     return datetime.now(UTC)
 
 
 @asynccontextmanager
 async def _identities(settings: Settings) -> AsyncIterator[SqlIdentity]:
-    current, head = await current_and_head(settings.database.url)
-    if current != head:
-        raise BadSetting("the database is not up to date; run `assistant migrate`", setting="database.url")
+    await check_migrated(settings)
     database = open_database(settings.database.url, reach=reach_of(settings.database))
     try:
         yield SqlIdentity(database)
@@ -77,7 +68,7 @@ def make(
     ] = None,
 ) -> None:
     """Print an access token of this server for a person. Whoever can read the file of auth.key can do this."""
-    settings = _settings()
+    settings = command_settings()
     if not is_user(user) or user.startswith(SERVICE):
         raise BadInput("this cannot be the name of a person", reason="user")
     caller = Caller(settings.tenant, user, frozenset({EVERYONE, *(group or ())}), check_roles(role or (USER,)))
@@ -94,7 +85,7 @@ def revoke(user: Annotated[str, typer.Argument(help="Name of the person.")]) -> 
         async with _identities(settings) as identities:
             await identities.revoke_person(settings.tenant, user, _now())
 
-    asyncio.run(work(_settings()))
+    asyncio.run(work(command_settings()))
     console.print(f"tokens of {user} issued until now are refused", markup=False)
 
 
@@ -113,7 +104,7 @@ def groups(
         async with _identities(settings) as identities:
             await identities.put_groups(settings.tenant, user, chosen, _now())
 
-    asyncio.run(work(_settings()))
+    asyncio.run(work(command_settings()))
     said = "as the tokens say" if chosen is None else ", ".join(sorted({EVERYONE, *chosen}))
     console.print(f"groups of {user}: {said}", markup=False)
 
@@ -126,7 +117,7 @@ def add(
     days: Annotated[int | None, typer.Option(min=1, max=3650, help="Life in days; default: until revoked.")] = None,
 ) -> None:
     """Make a key and print it, this once: only its hash is kept."""
-    settings = _settings()
+    settings = command_settings()
     life = timedelta(days=days) if days else None
     made, secret = new_key(settings.tenant, name, group or (), role or (USER,), now=_now(), life=life)
 
@@ -147,7 +138,7 @@ def list_() -> None:
             return await identities.keys(settings.tenant)
 
     table = Table("id", "name", "groups", "roles", "made", "ends", "last used", "state", box=None)
-    for each in asyncio.run(work(_settings())):
+    for each in asyncio.run(work(command_settings())):
         ends = each.expires_at.date().isoformat() if each.expires_at else ""
         used = each.last_used.isoformat() if each.last_used else "never"
         lists = (", ".join(sorted(each.groups)), ", ".join(sorted(each.roles)))
@@ -171,5 +162,5 @@ def revoke_key(id: Annotated[str, typer.Argument(help="Id of the key.")]) -> Non
         async with _identities(settings) as identities:
             await identities.revoke_key(settings.tenant, id, _now())
 
-    asyncio.run(work(_settings()))
+    asyncio.run(work(command_settings()))
     console.print(f"key {id} is revoked", markup=False)

@@ -16,7 +16,7 @@ from assistant.core.access import Caller
 from assistant.core.allowance import DayLimits
 from assistant.core.calls import ModelCall
 from assistant.core.conflicts import Conflict
-from assistant.core.events import TurnAccepted, TurnFinished, TurnPlanned
+from assistant.core.events import TurnAccepted, TurnPlanned
 from assistant.core.evidence import Evidence, Passage
 from assistant.core.history import Notes, PastTurn
 from assistant.core.messages import Message, Role
@@ -50,13 +50,12 @@ from assistant.store.rows import (
     plan_values,
 )
 from assistant.store.shown import read_conflicts, read_evidence, read_past_passage, stored_evidence
-from assistant.store.starting import accept, check_limit, earlier_start, owned_by
+from assistant.store.starting import accept, check_limit, earlier_start, owned_by, running
 from assistant.store.tables import (
     citation_numbers,
     citations,
     conflicts,
     conversations,
-    events,
     evidence,
     messages,
     turns,
@@ -270,9 +269,7 @@ class SqlConversationStore:
 
     async def open_turns(self) -> list[tuple[str, str]]:
         """(conversation, turn) of every turn whose log has no turn.done or whose answer is not stored, oldest first."""
-        done = select(events.c.turn).where(events.c.turn == turns.c.id, events.c.type == TurnFinished.type).exists()
-        query = select(turns.c.conversation, turns.c.id).where(turns.c.ended_at.is_(None) | ~done)
-        query = query.order_by(turns.c.started_at)
+        query = select(turns.c.conversation, turns.c.id).where(running()).order_by(turns.c.started_at)
         async with self._database.read() as connection:
             return [(row.conversation, row.id) for row in await connection.execute(query)]
 

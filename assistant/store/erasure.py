@@ -7,13 +7,12 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, exists, func, or_, select, union
+from sqlalchemy import exists, func, or_, select, union
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from assistant.codec import storable
 from assistant.core.access import Caller
 from assistant.core.audit import AuditDraft, AuditKind, AuditRecord
-from assistant.core.events import TurnFinished
 from assistant.core.keeping import ErasureReport
 from assistant.errors import BadInput, Busy, NotFound
 from assistant.store.answers_of_record import take_back
@@ -23,8 +22,8 @@ from assistant.store.holds import check_reason, held_conversations, holds_in_for
 from assistant.store.library_files import remove_files
 from assistant.store.scrubbing import Ids, blank, scrub, zero_what_goes
 from assistant.store.sealing import destroy_key
-from assistant.store.starting import RETRY_MS
-from assistant.store.tables import audit_records, conversations, events, feedback, person_keys, turns
+from assistant.store.starting import RETRY_MS, running
+from assistant.store.tables import audit_records, conversations, feedback, person_keys, turns
 
 ERASED: Final = "erased:"
 """Before the pseudonym, the owner of a conversation whose person was erased."""
@@ -123,12 +122,6 @@ async def lock_ended(connection: AsyncConnection, within: Ids) -> list[str]:
     if await connection.scalar(open_) is not None:
         raise Busy("a turn of the person still runs", retry_after_ms=RETRY_MS)
     return ids
-
-
-def running() -> ColumnElement[bool]:
-    """The condition that a turn has not ended, or that its log does not say so yet."""
-    done = exists().where(events.c.turn == turns.c.id, events.c.type == TurnFinished.type)
-    return or_(turns.c.ended_at.is_(None), ~done)
 
 
 async def _held(connection: AsyncConnection, tenant: str, subjects: Sequence[str], owned: list[str]) -> tuple[str, ...]:

@@ -16,11 +16,11 @@ from assistant.core.audit import AuditDraft, AuditKind, stamp
 from assistant.core.keeping import HoldScope, KeptText, PruneReport, RetentionReport
 from assistant.store.audit import SqlAuditLog, lock_chain
 from assistant.store.engine import Database
-from assistant.store.erasure import running
 from assistant.store.holds import check_reason, held_conversations, holds_in_force, not_held
 from assistant.store.library_files import remove_files
 from assistant.store.rows import AnyRow
 from assistant.store.scrubbing import remove, scrub, zero_what_goes
+from assistant.store.starting import running
 from assistant.store.tables import (
     answers_of_record,
     answers_of_record_documents,

@@ -5,18 +5,18 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, func, insert, select, update
+from sqlalchemy import ColumnElement, exists, func, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from assistant.core.access import Caller
-from assistant.core.events import TurnAccepted
+from assistant.core.events import TurnAccepted, TurnFinished
 from assistant.core.messages import Role
 from assistant.errors import Busy
 from assistant.interfaces import NumberedEvent
 from assistant.store.events import append_one
 from assistant.store.rows import AnyRow
 from assistant.store.signals import tell
-from assistant.store.tables import conversations, messages, turns
+from assistant.store.tables import conversations, events, messages, turns
 
 LONGEST_TITLE: Final = 80
 """Code points of the first question that become the title of a conversation."""
@@ -86,3 +86,9 @@ def owned_by(caller: Caller) -> ColumnElement[bool]:
 
 def _begun_by(caller: Caller) -> ColumnElement[bool]:
     return (conversations.c.tenant == caller.tenant) & (conversations.c.user_id == caller.user)
+
+
+def running() -> ColumnElement[bool]:
+    """The condition that a turn has not ended, or that its log does not say so yet."""
+    done = exists().where(events.c.turn == turns.c.id, events.c.type == TurnFinished.type)
+    return or_(turns.c.ended_at.is_(None), ~done)

@@ -11,17 +11,16 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, delete, insert, or_, select, update
+from sqlalchemy import ColumnElement, delete, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from assistant.core.access import Caller
-from assistant.core.events import TurnFinished
 from assistant.core.text import without_unstorable
 from assistant.store.engine import Database
 from assistant.store.rows import AnyRow
 from assistant.store.signals import tell_cancel
-from assistant.store.starting import owned_by
-from assistant.store.tables import conversations, events, turns, workers
+from assistant.store.starting import owned_by, running
+from assistant.store.tables import conversations, turns, workers
 
 LEASE_S: Final = 30.0
 """A process that was not seen for so long is taken for gone; one of this host whose process ended is at once."""
@@ -87,7 +86,7 @@ class SqlWorkers:
         """Say that this process runs no turns any more; what it left open is anybody's to end."""
         async with self.database.write() as connection:
             mine = workers.c.id == self.id
-            open_ = select(turns.c.id).where(turns.c.worker == self.id, _open()).limit(1)
+            open_ = select(turns.c.id).where(turns.c.worker == self.id, running()).limit(1)
             if await connection.scalar(open_) is None:
                 await connection.execute(delete(workers).where(mine))
             else:
@@ -113,7 +112,7 @@ class SqlWorkers:
         return await self._claim(others, gone)
 
     async def _claim(self, which: ColumnElement[bool], gone: list[str]) -> list[tuple[str, str]]:
-        query = select(turns.c.id, turns.c.conversation, turns.c.worker).where(which, _open())
+        query = select(turns.c.id, turns.c.conversation, turns.c.worker).where(which, running())
         async with self.database.write() as connection:
             rows = (await connection.execute(query.order_by(turns.c.started_at))).all()
             await _wait_for_writers(connection, rows)
@@ -165,9 +164,3 @@ async def _wait_for_writers(connection: AsyncConnection, rows: Sequence[AnyRow])
     ids = sorted({row.conversation for row in rows})  # in the order of all who hold several
     held = select(conversations.c.id).where(conversations.c.id.in_(ids)).order_by(conversations.c.id)
     await connection.execute(held.with_for_update())
-
-
-def _open() -> ColumnElement[bool]:
-    """Turns whose answer is not stored or whose log has no turn.done."""
-    done = select(events.c.turn).where(events.c.turn == turns.c.id, events.c.type == TurnFinished.type).exists()
-    return or_(turns.c.ended_at.is_(None), ~done)

@@ -14,11 +14,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from assistant.codec import storable
 from assistant.core.access import Caller
 from assistant.core.evidence import Authority
-from assistant.errors import BadInput, NotFound
+from assistant.errors import BadInput
 from assistant.interfaces import DocumentChange, DocumentDesk, DocumentView, Library, Upload, UploadReport
 from assistant.transport.audit import Reason
 from assistant.transport.auth import ADMIN
-from assistant.transport.http import Who
+from assistant.transport.http import Who, with_role
 from assistant.transport.receiving import RAW_BODY, document_uri, metadata_of, received
 
 router = APIRouter(prefix="/api/admin")
@@ -31,9 +31,7 @@ Form = TypeVar("Form", bound=BaseModel)
 
 def admin(who: Who) -> Caller:
     """The caller, who has the role. Raises NotFound for everybody else."""
-    if ADMIN not in who.roles:
-        raise NotFound("there is nothing here for this role")
-    return who
+    return with_role(who, ADMIN)
 
 
 # The role comes first in each list of parameters: who has it not learns nothing of what a request should look like.

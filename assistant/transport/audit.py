@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from pathlib import Path as FilePath
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, BinaryIO, Final, Protocol
-from urllib.parse import unquote
 
 from fastapi import APIRouter, Depends, Header, Path, Query, Request
 from fastapi.responses import StreamingResponse
@@ -18,10 +17,11 @@ from assistant.core.access import Caller
 from assistant.core.audit import AuditKind
 from assistant.core.audit_filter import AuditFilter
 from assistant.core.citations import Verdict
-from assistant.errors import BadInput, NotFound
+from assistant.errors import BadInput
 from assistant.transport.auth import ADMIN, AUDITOR, EXPORTER
 from assistant.transport.doors import Auditing
-from assistant.transport.http import Who
+from assistant.transport.http import Who, with_role
+from assistant.transport.receiving import header_text
 
 router = APIRouter(prefix="/api/audit")
 
@@ -63,31 +63,20 @@ def _audit(request: Request) -> Figuring:
 
 
 def _auditor(who: Who) -> Caller:
-    return _with_role(who, AUDITOR)
+    return with_role(who, AUDITOR)
 
 
 def _exporter(who: Who) -> Caller:
-    return _with_role(who, EXPORTER)
+    return with_role(who, EXPORTER)
 
 
 def _adopter(who: Who) -> Caller:
     """Who decides what is answered to others is an auditor, who sees what was said, and an administrator."""
-    return _with_role(_with_role(who, AUDITOR), ADMIN)
-
-
-def _with_role(who: Caller, role: str) -> Caller:
-    if role not in who.roles:
-        raise NotFound("there is nothing here for this role")
-    return who
+    return with_role(with_role(who, AUDITOR), ADMIN)
 
 
 def _reason(x_audit_reason: Annotated[str, Header(max_length=8000)] = "") -> str:
-    """Headers hold bytes: UTF-8 is taken as it is and where it is percent-encoded, as browsers have to send it."""
-    try:
-        text = x_audit_reason.encode("latin-1").decode()
-    except UnicodeError:
-        text = x_audit_reason
-    return unquote(text)
+    return header_text(x_audit_reason)
 
 
 def _filters(

@@ -91,6 +91,13 @@ async def _caller(identity: WhoWith) -> Caller:
 Who = Annotated[Caller, Depends(_caller)]
 
 
+def with_role(who: Caller, role: str) -> Caller:
+    """The caller, who has this role. Raises NotFound: for others there is nothing here."""
+    if role not in who.roles:
+        raise NotFound("there is nothing here for this role")
+    return who
+
+
 @router.websocket("/v1/ws")
 async def socket(websocket: WebSocket) -> None:
     """The streaming protocol."""
