@@ -12,9 +12,9 @@ from functools import partial
 import structlog
 
 from assistant.app.models import make_cache, make_embedder, open_routes
-from assistant.app.policies import day_limits, has_all_vectors, judges_citations, reach_of, turn_policy
+from assistant.app.policies import has_all_vectors, judges_citations, turn_policy
+from assistant.app.storing import open_store
 from assistant.app.values import new_id
-from assistant.audit.secrets import secret_at
 from assistant.config import Settings
 from assistant.conversation.aligning import CitationJudge, SecondLook
 from assistant.conversation.answering import Answering
@@ -60,19 +60,7 @@ async def assemble(settings: Settings, *, serves: bool = False) -> AsyncIterator
     for language in LANGUAGES:
         await asyncio.to_thread(prompts, language)  # read once, before any turn
     await asyncio.to_thread(available_modes)  # as are the registered ones
-    secret = await asyncio.to_thread(secret_at, settings.audit.secret)
-    async with (
-        Store(
-            settings.database.url,
-            worker=new_id(),
-            secret=secret,
-            reach=reach_of(settings.database),
-            limits=day_limits(settings.limits),
-            lease_s=settings.server.lease_s,
-        ) as store,
-        AsyncExitStack() as stack,
-    ):
-        await store.audit.prepare()
+    async with open_store(settings, new_id()) as store, AsyncExitStack() as stack:
         main, simple = await open_routes(settings, store.factors, stack)
         embedder = make_embedder(settings)
         complete = await has_all_vectors(store, embedder)

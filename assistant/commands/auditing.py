@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from assistant.app import make_desk, now, open_notary
-from assistant.app.policies import reach_of
+from assistant.app.storing import open_store
 from assistant.audit import package as packages
 from assistant.audit.desk import AuditDesk, adopted_json
 from assistant.audit.retaining import Retainer, outcome_json, retainer_of
-from assistant.audit.secrets import secret_at
 from assistant.audit.signing import read_public_key
 from assistant.commands import audit_shown as shown
 from assistant.commands.ask import terminal_caller
@@ -67,9 +66,7 @@ class _Office:
 async def _office(settings: Settings, *, signs: bool = False) -> AsyncIterator[_Office]:
     await check_migrated(settings)
     notary = await asyncio.to_thread(open_notary, settings.audit, signs=signs)
-    secret = await asyncio.to_thread(secret_at, settings.audit.secret)
-    async with Store(settings.database.url, secret=secret, reach=reach_of(settings.database)) as store:
-        await store.audit.prepare()
+    async with open_store(settings) as store:
         yield _Office(settings, store, make_desk(settings, store, notary), terminal_caller(settings))
 
 

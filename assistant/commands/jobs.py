@@ -34,7 +34,7 @@ JobId = Annotated[str, typer.Argument(help="Id of the job.")]
 
 
 async def _elsewhere(_: Payload) -> None:
-    raise NotImplementedError  # this process only puts jobs in
+    raise RuntimeError("this process only puts jobs in")
 
 
 def _queue(settings: Settings) -> AbstractAsyncContextManager[Jobs]:

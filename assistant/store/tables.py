@@ -41,6 +41,7 @@ from assistant.store.policy_tables import audit_secrets as audit_secrets
 from assistant.store.policy_tables import retention_runs as retention_runs
 from assistant.store.types import BigId, Instant, Json, Terms, Vector
 from assistant.store.usage_tables import usage_days as usage_days
+from assistant.store.worker_tables import workers as workers
 
 conversations: Final = Table(
     "conversations",
@@ -113,18 +114,6 @@ turns: Final = Table(
         postgresql_where=text("ended_at IS NULL"),
     ),
     Index("ix_turns_worker", "worker"),
-)
-
-# Which processes run turns. A turn whose worker is not seen any more is ended by another one.
-workers: Final = Table(
-    "workers",
-    metadata,
-    Column("id", Text, primary_key=True),
-    Column("host", Text, nullable=False),
-    Column("process", Integer, nullable=False),
-    Column("process_started", Text, nullable=False),
-    Column("started_at", Instant, nullable=False),
-    Column("seen_at", Instant, nullable=False),
 )
 
 messages: Final = Table(

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 from datetime import UTC, datetime
 from pathlib import Path as FilePath
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, BinaryIO, Final, Protocol
+from typing import Annotated, Any, BinaryIO, Final
 
 from fastapi import APIRouter, Depends, Header, Path, Query, Request
 from fastapi.responses import StreamingResponse
@@ -29,36 +29,8 @@ _PIECE: Final = 64 * 1024
 _HIGHEST: Final = 2**53
 
 
-class Figuring(Auditing, Protocol):
-    """Auditing that counts, too."""
-
-    async def figures(self, who: Caller, filters: AuditFilter) -> dict[str, Any]:
-        """What the answers that fit came to day by day. Raises BadInput for too long a time."""
-        ...
-
-    async def replay(self, who: Caller, id_: str, reason: str, model: str | None = None) -> dict[str, Any]:
-        """Answer again and compare. Raises NotFound, BadInput without a reason, Busy while another one runs."""
-        ...
-
-    async def would_go(self, who: Caller, reason: str) -> list[dict[str, Any]]:
-        """What each retention policy would take now. Raises BadInput without a reason."""
-        ...
-
-    async def adopt(self, who: Caller, correction: str, reason: str) -> dict[str, Any]:
-        """Make a correction the answer of record to its question. Raises NotFound, and BadInput where that cannot be."""
-        ...
-
-    async def revoke(self, who: Caller, id_: str, reason: str) -> dict[str, Any]:
-        """Give an answer of record no more. Raises NotFound, and BadInput without a reason."""
-        ...
-
-    async def adopted(self, who: Caller) -> list[dict[str, Any]]:
-        """The answers of record in force, the latest first."""
-        ...
-
-
-def _audit(request: Request) -> Figuring:
-    audit: Figuring = request.app.state.doors.audit
+def _audit(request: Request) -> Auditing:
+    audit: Auditing = request.app.state.doors.audit
     return audit
 
 
@@ -126,7 +98,7 @@ def _utc(at: datetime | None) -> datetime | None:
 
 
 # The roles come first in each list of parameters: who has none learns nothing of what a request should look like.
-Audit = Annotated[Figuring, Depends(_audit)]
+Audit = Annotated[Auditing, Depends(_audit)]
 Auditor = Annotated[Caller, Depends(_auditor)]
 Exporter = Annotated[Caller, Depends(_exporter)]
 Adopter = Annotated[Caller, Depends(_adopter)]

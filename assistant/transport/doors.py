@@ -73,6 +73,30 @@ class Auditing(Protocol):
         """Write a package of the records that fit to `target`. Raises BadInput without a reason."""
         ...
 
+    async def figures(self, who: Caller, filters: AuditFilter) -> dict[str, Any]:
+        """What the answers that fit came to day by day. Raises BadInput for too long a time."""
+        ...
+
+    async def replay(self, who: Caller, id_: str, reason: str, model: str | None = None) -> dict[str, Any]:
+        """Answer again and compare. Raises NotFound, BadInput without a reason, Busy while another one runs."""
+        ...
+
+    async def would_go(self, who: Caller, reason: str) -> list[dict[str, Any]]:
+        """What each retention policy would take now. Raises BadInput without a reason."""
+        ...
+
+    async def adopt(self, who: Caller, correction: str, reason: str) -> dict[str, Any]:
+        """Make a correction the answer of record to its question. Raises NotFound, and BadInput where that cannot be."""
+        ...
+
+    async def revoke(self, who: Caller, id_: str, reason: str) -> dict[str, Any]:
+        """Give an answer of record no more. Raises NotFound, and BadInput without a reason."""
+        ...
+
+    async def adopted(self, who: Caller) -> list[dict[str, Any]]:
+        """The answers of record in force, the latest first."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Doors:

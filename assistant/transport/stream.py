@@ -20,10 +20,10 @@ from assistant.transport.presence import RECONNECT_MS
 from assistant.transport.protocol import (
     ReplayDone,
     ServerDraining,
-    SessionReady,
     encode_control,
     encode_numbered,
 )
+from assistant.transport.readiness import ready_of
 
 router = APIRouter()
 
@@ -89,16 +89,7 @@ async def _frames(
     recovered: bool,
 ) -> AsyncIterator[bytes]:
     head = opened.head_seq
-    ready = SessionReady(
-        session_id=opened.id,
-        epoch=opened.epoch,
-        head_seq=head,
-        recovered=recovered,
-        replay_count=head - after,
-        heartbeat_ms=int(doors.heartbeat_s * 1000),
-        auth_expires_at=who.expires_at,
-        limits=doors.limits,
-    )
+    ready = ready_of(doors, who, opened, after, recovered=recovered)
     yield _sse(encode_control(opened.id, ready, doors.now()))
     if after >= head:
         yield _sse(encode_control(opened.id, ReplayDone(head_seq=head), doors.now()))

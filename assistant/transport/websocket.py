@@ -36,13 +36,13 @@ from assistant.transport.protocol import (
     ReplayDone,
     ServerDraining,
     SessionOpen,
-    SessionReady,
     TurnCancel,
     TurnStart,
     decode,
     encode_control,
     encode_numbered,
 )
+from assistant.transport.readiness import ready_of
 
 log = structlog.get_logger(__name__)
 
@@ -184,18 +184,7 @@ class _Session:
         fresh = opening.d.session_id is None or (head == 0 and (resume is None or resume.seq == 0))
         known = resume is not None and resume.epoch == self.opened.epoch and resume.seq <= head and not self.withheld
         after = resume.seq if known and resume and not fresh else head
-        await self.control(
-            SessionReady(
-                session_id=self.opened.id,
-                epoch=self.opened.epoch,
-                head_seq=head,
-                recovered=fresh or known,
-                replay_count=head - after,
-                heartbeat_ms=int(self.doors.heartbeat_s * 1000),
-                auth_expires_at=self.identity.expires_at,
-                limits=self.doors.limits,
-            )
-        )
+        await self.control(ready_of(self.doors, self.identity, self.opened, after, recovered=fresh or known))
         return after
 
     async def follow(self, after: int) -> None:

@@ -61,7 +61,7 @@ async def test_the_token_in_the_environment_is_no_unknown_setting(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    load_settings({"ASSISTANT_TOKEN": "t"})
+    assert load_settings({"ASSISTANT_TOKEN": "t"}) == load_settings({})
 
 
 async def test_the_examples_of_the_documentation_run(house: House) -> None:

@@ -151,4 +151,7 @@ async def test_the_schedule_applies_the_policies_and_goes_on_after_a_failure(kep
 
 async def test_without_policies_the_schedule_ends() -> None:
     nothing: Any = None
-    await Retainer(nothing, nothing, (), lambda: LATER).run()
+    task = asyncio.create_task(Retainer(nothing, nothing, (), lambda: LATER).run())
+    done, _ = await asyncio.wait({task}, timeout=5)
+    assert done == {task}
+    assert task.exception() is None

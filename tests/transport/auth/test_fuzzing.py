@@ -40,7 +40,8 @@ def formed(token: str) -> Form | None:
 
 @given(tokens)
 def test_any_text(token: str) -> None:
-    formed(token)
+    form = formed(token)
+    assert form is None or form == form_of(token)
 
 
 @given(headers, algorithms, st.binary(max_size=40), st.binary(max_size=80))
