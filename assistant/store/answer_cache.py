@@ -129,16 +129,6 @@ class SqlAnswerCache:
             ids = list(await connection.scalars(gone.with_for_update(skip_locked=True)))
             await connection.execute(delete(answer_cache).where(answer_cache.c.id.in_(ids)))
 
-    async def forget_turn(self, turn: str) -> int:
-        """End the answers of a turn; how many."""
-        async with self._database.write() as connection:
-            return await forget_turns(connection, select(turns.c.id).where(turns.c.id == turn))
-
-    async def forget_tenant(self, tenant: str) -> int:
-        """End all answers of a tenant; how many."""
-        async with self._database.write() as connection:
-            return await _count(connection, delete(answer_cache).where(answer_cache.c.tenant == tenant))
-
 
 async def forget_turns(connection: AsyncConnection, within: Select[Any]) -> int:
     """End the answers that these turns (a query for their ids) were the origin of; how many."""

@@ -53,6 +53,12 @@ class _Policy:
     reason: str
     collection: str | None
 
+    @classmethod
+    def of(cls, tenant: str, before: datetime, by: str, reason: str, collection: str | None) -> _Policy:
+        """What may be asked for. Raises BadInput without a reason, and for names that cannot be stored."""
+        check_reason(by, reason)
+        return cls(storable(tenant), before, by, reason, None if collection is None else storable(collection))
+
     def old_conversations(self, after: str) -> Select[str, str]:
         """A batch of conversations that were left before then, in the order of ids."""
         query = select(conversations.c.id, conversations.c.user_id).where(
@@ -168,8 +174,7 @@ class SqlRetention:
         hold covers stays, and so do conversations with a turn that has not ended. A dry run does the same and takes it back.
         Each batch is one transaction with its audit record: what was interrupted goes on the next time.
         """
-        check_reason(by, reason)
-        policy = _Policy(storable(tenant), before, by, reason, None if collection is None else storable(collection))
+        policy = _Policy.of(tenant, before, by, reason, collection)
         report = RetentionReport(tenant, before, dry_run, KeptText(), 0, 0)
         after = ""
         while (found := await self._conversations(policy, after, dry_run)) is not None:
@@ -238,8 +243,7 @@ class SqlRetention:
         dry_run: bool = False,
     ) -> RetentionReport:
         """Remove the sealed text of audit records from before `before`, as `retention` does with `sealed`; conversations stay."""
-        check_reason(by, reason)
-        policy = _Policy(storable(tenant), before, by, reason, None if collection is None else storable(collection))
+        policy = _Policy.of(tenant, before, by, reason, collection)
         report = await self._records(policy, RetentionReport(tenant, before, dry_run, KeptText(), 0, 0))
         if not report.records:
             return report
@@ -268,8 +272,7 @@ class SqlRetention:
 
         An answer is kept in its conversation, or as the sealed text of an audit record that can still be opened.
         """
-        check_reason(by, reason)
-        policy = _Policy(storable(tenant), before, by, reason, None if collection is None else storable(collection))
+        policy = _Policy.of(tenant, before, by, reason, collection)
         report = PruneReport(tenant, dry_run, 0, 0)
         after = ("", 0)
         while (found := await self._versions(policy, after, dry_run)) is not None:
