@@ -270,17 +270,17 @@ class LiveTurns:
     async def finished(self, conversation: str, turn: str) -> TurnMessage:
         """The turn when it has ended, wherever it runs. Raises NotFound when there is none."""
         await self.wait(turn)
-        events = [item.event for item in await self._events.read(conversation, turn=turn)]
-        if not events:
+        items = await self._events.read(conversation, turn=turn)
+        if not items:
             raise NotFound("no such turn")
-        message = fold(events)
-        if message.stage != "done":
-            async with aclosing(self.follow(conversation, 0)) as later:
-                message = TurnMessage()
-                async for item in later:
-                    message = apply(message, item.event) if item.turn == turn else message
-                    if message.stage == "done":
-                        break
+        message = fold(item.event for item in items)
+        if message.stage == "done":
+            return message
+        async with aclosing(self.follow(conversation, items[-1].seq)) as later:
+            async for item in later:
+                message = apply(message, item.event) if item.turn == turn else message
+                if message.stage == "done":
+                    break
         return message
 
     async def recover(self) -> int:
