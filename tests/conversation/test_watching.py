@@ -35,7 +35,7 @@ async def worker(url: str, name: str, model: ScriptedModel, conversation: str | 
         desk = await beside(store, model, conversation=conversation)
         desk.live._workers = store.workers
         await store.workers.enter()
-        watch = Watch(desk.live, store.workers, store.signals(lambda: True), beat_s=0.05)
+        watch = Watch(desk.live, store.workers, store.signals(lambda: True), beat_s=0.25)  # each beat is a commit
         task = asyncio.create_task(watch.run())
         try:
             yield desk
