@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
@@ -56,6 +57,7 @@ MODEL_DOLLARS: Final = Counter(
     "assistant_model_dollars", "Cost of model calls in US dollars, where it is known", ["model"], registry=REGISTRY
 )
 SOCKETS: Final = Gauge("assistant_sockets", "Open websockets", registry=REGISTRY)
+TASKS: Final = Gauge("assistant_tasks", "Tasks of the event loop that have not ended", registry=REGISTRY)
 REQUESTS: Final = Counter(
     "assistant_requests", "Requests over HTTP by route", ["method", "route", "status"], registry=REGISTRY
 )
@@ -87,6 +89,11 @@ def bounded(label: str, value: str) -> str:
         return "other"
     seen.add(value)
     return value
+
+
+def count_tasks(loop: asyncio.AbstractEventLoop) -> None:
+    """From now on the tasks of this loop are counted whenever the figures are read, also from another thread."""
+    TASKS.set_function(lambda: len(asyncio.all_tasks(loop)))
 
 
 def exposition() -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ from fastapi.middleware.cors import CORSMiddleware
 
 from assistant import __version__
 from assistant.errors import AssistantError
+from assistant.telemetry.figures import count_tasks
 from assistant.transport.admin import router as admin_router
 from assistant.transport.audit import router as audit_router
 from assistant.transport.auth.exchange import router as exchange_router
@@ -56,6 +58,7 @@ def make_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        count_tasks(asyncio.get_running_loop())
         async with opening() as (doors, ready):
             app.state.doors, app.state.ready = doors, ready
             yield

@@ -11,7 +11,7 @@ from fastapi import FastAPI, WebSocket
 from opentelemetry import trace
 
 from assistant.errors import AssistantError, BadSetting
-from assistant.telemetry.figures import MOST_VALUES, bounded
+from assistant.telemetry.figures import MOST_VALUES, bounded, count_tasks
 from assistant.telemetry.tracing import step
 from assistant.transport.http import refuse
 from assistant.transport.metrics import Observed, add_metrics, serve_metrics
@@ -145,3 +145,15 @@ def test_a_label_has_a_bound_number_of_values() -> None:
     assert len(told) == MOST_VALUES + 1
     assert "other" in told
     assert bounded("of a test", "value 1") == "value 1"
+
+
+async def test_tasks_are_counted_when_the_figures_are_read_from_whatever_thread() -> None:
+    count_tasks(asyncio.get_running_loop())
+    before, end = figure("assistant_tasks"), asyncio.Event()
+    assert before == len(asyncio.all_tasks())
+    waiting = [asyncio.create_task(end.wait()) for _ in range(7)]
+    assert figure("assistant_tasks") == before + 7
+    assert await asyncio.to_thread(figure, "assistant_tasks") == before + 7
+    end.set()
+    await asyncio.gather(*waiting)
+    assert figure("assistant_tasks") == before

@@ -47,6 +47,7 @@ async def test_the_figures_tell_of_requests_by_route_and_want_their_token(tmp_pa
     assert 'assistant_requests_total{method="GET",route="/api/sessions/{session}",status="200"}' in told
     assert 'assistant_errors_total{at="http",code="not_found"}' in told
     assert session not in told
+    assert float(next(line for line in told.splitlines() if line.startswith("assistant_tasks ")).split()[1]) > 1
 
 
 async def test_without_a_token_there_are_no_figures(tmp_path: Path) -> None:
