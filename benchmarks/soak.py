@@ -1,9 +1,10 @@
 """Minutes of ordinary use of one worker; memory, tasks, threads, connections and files at intervals must stay flat.
 
 Every socket asks, reads, and now and then cancels, drops its connection and resumes, or begins a new session. A line every
-`--every` seconds: turns so far, memory of the worker (USS), its threads, open files and sockets, and the rows in its log. At the end
-all sockets are closed, and what is left beside the start is said; more than `--allowed` MiB or any file or thread that grew
-with the turns is a failure (exit status 1).
+`--every` seconds: turns so far, memory of the worker (USS), tasks of its event loop (from its own /metrics), threads, open files
+and sockets. At the end all sockets are closed, and what is left beside the state after the warm-up is said, with the memory that
+the second half took. More than `--allowed` MiB, or tasks, threads or files beyond what a pool that fills up takes, is a failure
+(exit status 1).
 """
 
 from __future__ import annotations
@@ -13,13 +14,17 @@ import asyncio
 import random
 import sys
 from dataclasses import dataclass
+from statistics import linear_regression
 from time import monotonic
 
+import httpx
 from tokens import named, provider, text_of
 from worker import Page, Worker, open_page, worker
 
-FILES, THREADS = 32, 16
-"""Files and threads that may be more at the end than after the warm-up: the pool of connections to the database fills up."""
+FILES, THREADS, TASKS = 32, 16, 8
+"""Files, threads and tasks that may be more at the end than after the warm-up: the pool of connections to the database fills up,
+and a job of the background may run. A turn that leaves one behind shows: there are hundreds of turns a minute."""
+TOKEN = "soak"
 
 
 @dataclass(slots=True)
@@ -72,36 +77,60 @@ class State:
     """What a worker holds."""
 
     memory: float
+    tasks: int
     threads: int
     files: int
     connections: int
 
     def line(self) -> str:
-        return f"{self.memory:7.1f} MiB {self.threads:4} threads {self.files:5} files {self.connections:5} connections"
+        return (
+            f"{self.memory:7.1f} MiB {self.tasks:5} tasks {self.threads:4} threads {self.files:5} files "
+            f"{self.connections:5} connections"
+        )
 
 
-def state(running: Worker) -> State:
+async def state(running: Worker) -> State:
     process = running.process
-    return State(
-        running.memory() / 2**20, process.num_threads(), running.files(), len(process.net_connections(kind="tcp"))
-    )
+    memory, threads, files = running.memory() / 2**20, process.num_threads(), running.files()
+    connections = len(process.net_connections(kind="tcp"))
+    return State(memory, await tasks(running), threads, files, connections)
 
 
-async def watch(running: Worker, until: float, every: float, count: Count) -> None:
-    begun = monotonic()
+async def tasks(running: Worker) -> int:
+    """Tasks of the worker's event loop; the one that answers this is among them."""
+    async with httpx.AsyncClient(trust_env=False, timeout=60) as http:
+        told = await http.get(f"{running.url}/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
+    lines = told.raise_for_status().text.splitlines()
+    return int(float(next(line for line in lines if line.startswith("assistant_tasks ")).split()[1]))
+
+
+async def watch(running: Worker, until: float, every: float, count: Count) -> list[tuple[int, float]]:
+    """A line at every interval; turns and memory at each."""
+    begun, seen = monotonic(), []
     while monotonic() < until:
+        now = await state(running)
         done = f"{count.turns:6} turns {count.cancelled:4} cancelled {count.resumed:4} resumed"
-        print(f"{monotonic() - begun:6.0f} s {done} {state(running).line()}", flush=True)
+        print(f"{monotonic() - begun:6.0f} s {done} {now.line()}", flush=True)
+        seen.append((count.turns, now.memory))
         await asyncio.sleep(min(every, max(0.1, until - monotonic())))
+    return seen
+
+
+def slope(seen: list[tuple[int, float]]) -> float:
+    """KiB a turn over the second half of the lines, by least squares; nan with fewer than three."""
+    half = seen[len(seen) // 2 :]
+    if len(half) < 3:
+        return float("nan")
+    return linear_regression([turns for turns, _ in half], [memory * 1024 for _, memory in half]).slope
 
 
 async def settled(running: Worker) -> State:
     """The state when nothing has changed for a moment: closed sockets take one to go."""
-    last = state(running)
+    last = await state(running)
     for _ in range(20):
         await asyncio.sleep(1)
-        now = state(running)
-        if (now.files, now.connections) == (last.files, last.connections):
+        now = await state(running)
+        if (now.tasks, now.files, now.connections) == (last.tasks, last.files, last.connections):
             return now
         last = now
     return last
@@ -111,7 +140,7 @@ async def soak(chosen: argparse.Namespace) -> bool:
     with provider() as url:
         settings = {
             "model__kind": "openai", "model__name": named(chosen.tokens, 50), "model__base_url": url,
-            "model__window": "8192", "model__summaries": "false",
+            "model__window": "8192", "model__summaries": "false", "server__metrics_token": TOKEN,
         }  # fmt: skip
         with worker(**settings) as running:
             return await _soaked(chosen, running)
@@ -123,22 +152,33 @@ async def _soaked(chosen: argparse.Namespace, running: Worker) -> bool:
     start = await settled(running)
     print(f"warm     {start.line()}", flush=True)
     count = Count()
-    await crowd(running, chosen, chosen.minutes * 60, count, expected, dice)
+    seen = await crowd(running, chosen, chosen.minutes * 60, count, expected, dice)
     end = await settled(running)
     print(f"end      {end.line()} after {count.turns} turns")
-    grown = end.memory - start.memory
-    per_turn = grown * 1024 / max(1, count.turns)
-    print(f"grown    {grown:+.1f} MiB ({per_turn:+.2f} KiB a turn), {end.files - start.files:+} files, "
-          f"{end.threads - start.threads:+} threads, {end.connections - start.connections:+} connections")  # fmt: skip
-    return grown <= chosen.allowed and end.files - start.files <= FILES and end.threads - start.threads <= THREADS
+    return grown(start, end, count.turns, slope(seen), chosen.allowed)
+
+
+def grown(start: State, end: State, turns: int, late: float, allowed: float) -> bool:
+    """Say what is more at the end; whether it is no more than may be."""
+    memory, tasks = end.memory - start.memory, end.tasks - start.tasks
+    threads, files = end.threads - start.threads, end.files - start.files
+    each = memory * 1024 / max(1, turns)
+    print(
+        f"grown    {memory:+.1f} MiB ({each:+.2f} KiB a turn, {late:+.2f} in the second half), {tasks:+} tasks, "
+        f"{threads:+} threads, {files:+} files, {end.connections - start.connections:+} connections"
+    )
+    return memory <= allowed and tasks <= TASKS and threads <= THREADS and files <= FILES
 
 
 async def crowd(
     running: Worker, chosen: argparse.Namespace, seconds: float, count: Count, expected: str, dice: random.Random
-) -> None:
+) -> list[tuple[int, float]]:
+    """Everybody for so long; what was seen meanwhile."""
     until = monotonic() + seconds
     lives = [live(running, until, count, expected, random.Random(dice.random())) for _ in range(chosen.sockets)]
-    await asyncio.gather(watch(running, until, chosen.every, count), *lives)
+    watching = asyncio.create_task(watch(running, until, chosen.every, count))
+    await asyncio.gather(*lives)
+    return await watching
 
 
 def main() -> None:
