@@ -92,6 +92,16 @@ class Busy(Refusal):
     retryable = True
 
 
+class StoreUnavailable(AssistantError):
+    """The database cannot be reached, or broke off; come back after `data["retry_after_ms"]`.
+
+    What was being committed may have been committed, so only what bears being done twice is done again.
+    """
+
+    code = "unavailable"
+    retryable = True
+
+
 class Steer(AssistantError):
     """The model's output cannot be used as it is and may be asked for again."""
 

@@ -25,6 +25,7 @@ from assistant.store.rights import readable, rights
 from assistant.store.rows import AnyRow
 from assistant.store.shown import read_evidence
 from assistant.store.tables import answers_of_record, answers_of_record_documents, documents
+from assistant.store.unreachable import patient
 
 MOST_LISTED: Final = 1000
 _GONE: Final = {"question": "", "text": ""}
@@ -47,6 +48,7 @@ class SqlAnswersOfRecord:
         self._clock = clock
         self._new_id = new_id
 
+    @patient
     async def find(
         self, caller: Caller, question: str, collections: frozenset[str] | None = None
     ) -> AdoptedAnswer | None:

@@ -14,7 +14,7 @@ from assistant.core.calls import ModelCall
 from assistant.core.messages import Message, Role, Usage
 from assistant.core.text import without_unstorable
 from assistant.store.rows import AnyRow
-from assistant.store.tables import model_calls
+from assistant.store.tables import model_calls, turns
 from assistant.store.withholding import is_withheld
 
 WITHHELD = "[withheld: a source of this turn may no longer be read]"
@@ -22,6 +22,7 @@ WITHHELD = "[withheld: a source of this turn may no longer be read]"
 
 async def write_calls(connection: AsyncConnection, turn: str, calls: Sequence[ModelCall]) -> None:
     """Keep the calls of a turn in order; a second time replaces the first."""
+    await connection.execute(select(turns.c.id).where(turns.c.id == turn).with_for_update())  # one after the other
     await connection.execute(delete(model_calls).where(model_calls.c.turn == turn))
     if calls:
         await connection.execute(insert(model_calls), [_row(turn, place, call) for place, call in enumerate(calls)])

@@ -50,7 +50,7 @@ from assistant.store.rows import (
     plan_values,
 )
 from assistant.store.shown import read_conflicts, read_evidence, read_past_passage, stored_evidence
-from assistant.store.starting import accept, check_limit, earlier_start, owned_by, running
+from assistant.store.starting import accept, accepted_before, check_limit, earlier_start, owned_by, rights_of, running
 from assistant.store.tables import (
     citation_numbers,
     citations,
@@ -60,6 +60,7 @@ from assistant.store.tables import (
     messages,
     turns,
 )
+from assistant.store.unreachable import ASKING_PATIENCE_S, patient, patient_for
 from assistant.store.upsert import insert_or_ignore
 from assistant.store.usage import NO_LIMITS, Meter
 from assistant.store.withholding import withheld_turns
@@ -143,6 +144,7 @@ class SqlConversationStore:
                 draft = feedback_draft(caller.tenant, self._names.of(caller), conversation, given, self._clock())
                 await self._audit.append(connection, draft)
 
+    @patient_for(ASKING_PATIENCE_S)
     async def begin_turn(
         self,
         caller: Caller,
@@ -160,28 +162,33 @@ class SqlConversationStore:
 
         History and notes hold nothing of turns whose sources the caller may no longer read. Raises IdempotencyMismatch when the client id exists with another text or mode, Busy when the caller has `limit`
         turns without an end (over all conversations and workers) and when an allowance of the day is used up, NotFound when the
-        conversation is not the caller's, BadInput for text that cannot be stored.
+        conversation is not the caller's, BadInput for text that cannot be stored, StoreUnavailable. Begun twice with the same
+        `turn` it is the same start: what was stored is given back.
         """
         for part in (turn, client_id, text, mode):
             storable(part)
         async with self._database.write() as connection:
             owned = await _check_owner(connection, caller, conversation, lock=True)
             earlier = await earlier_start(connection, conversation, client_id)
-            if earlier is not None:
-                if (earlier.question, earlier.mode_asked) != (text, mode):
-                    raise IdempotencyMismatch("the client id was used for another question", turn=earlier.id)
+            if earlier is not None and (earlier.question, earlier.mode_asked) != (text, mode):
+                raise IdempotencyMismatch("the client id was used for another question", turn=earlier.id)
+            if earlier is not None and earlier.id != turn:
                 return BegunTurn(earlier.id, duplicate=True)
             now = self._clock()
-            await check_limit(connection, caller, limit)
-            await self.meter.check_allowance(connection, caller, now)
-            await self.meter.count_turn(connection, caller, now)
+            if earlier is None:
+                await check_limit(connection, caller, limit)
+                await self.meter.check_allowance(connection, caller, now)
+                await self.meter.count_turn(connection, caller, now)
             withheld = await withheld_turns(connection, caller, conversation)
             history = await past_turns(connection, conversation, withheld)
             notes = None if withheld else await read_notes(connection, conversation)
             numbers = await _numbers(connection, conversation)
             accepted = TurnAccepted(turn, client_id, text, self._names.of(caller), tuple(map(storable, attachments)))
-            rights = {"groups": sorted(caller.groups), "scope": None if collections is None else sorted(collections)}
-            event = await accept(connection, owned, accepted, mode, rights, self._new_id(), now, self._worker)
+            if earlier is None:
+                rights = rights_of(caller, collections)
+                event = await accept(connection, owned, accepted, mode, rights, self._new_id(), now, self._worker)
+            else:
+                event = await accepted_before(connection, turn)
         return BegunTurn(turn, duplicate=False, history=history, notes=notes, numbers=numbers, event=event)
 
     async def remembered(self, conversation: str) -> tuple[tuple[PastTurn, ...], Notes | None]:
@@ -194,6 +201,7 @@ class SqlConversationStore:
         async with self._database.write() as connection:
             await write_notes(connection, conversation, notes, self._clock())
 
+    @patient
     async def save_calls(self, turn: str, calls: Sequence[ModelCall]) -> None:
         """Store the model calls of a turn, in the order in which they ended."""
         async with self._database.write() as connection:
@@ -206,6 +214,7 @@ class SqlConversationStore:
             await _check_exists(connection, conversation, turn)
             return await read_calls(connection, caller, turn)
 
+    @patient
     async def save_plan(
         self, turn: str, plan: TurnPlanned, evidence: Sequence[Evidence], conflicts: Sequence[Conflict]
     ) -> None:
@@ -223,6 +232,7 @@ class SqlConversationStore:
             await _save_conflicts(connection, turn, conflicts)
             await insert_or_ignore(connection, citation_numbers, number_rows(conversation, numbers))
 
+    @patient
     async def finish_turn(self, conversation: str, turn: str, message: TurnMessage) -> Receipt | None:
         """Store the assistant message, its citations, usage and status, and its audit record, in one transaction.
 
@@ -253,6 +263,7 @@ class SqlConversationStore:
             )
             return await keep_receipt(connection, turn, record)
 
+    @patient
     async def number_evidence(self, conversation: str, evidence: Sequence[str]) -> dict[str, int]:
         """The display numbers of cited evidence; what has none yet gets the next ones, in order, for good.
 
@@ -273,16 +284,19 @@ class SqlConversationStore:
         async with self._database.read() as connection:
             return [(row.conversation, row.id) for row in await connection.execute(query)]
 
+    @patient
     async def evidence_of(self, turn: str) -> list[Evidence]:
         """The evidence a turn showed to the model, as it was then, in prompt order."""
         async with self._database.read() as connection:
             return await read_evidence(connection, turn)
 
+    @patient
     async def conflicts_of(self, turn: str) -> list[Conflict]:
         """The conflicts among the evidence of a turn, as they were found."""
         async with self._database.read() as connection:
             return await read_conflicts(connection, turn)
 
+    @patient
     async def error_of(self, turn: str) -> str | None:
         """The error that a turn was stored with; None while its answer is not stored, too."""
         query = select(turns.c.error).where(turns.c.id == turn, turns.c.ended_at.is_not(None))

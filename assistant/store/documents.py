@@ -31,6 +31,7 @@ from assistant.store.tables import (
     index_changes,
     vectors,
 )
+from assistant.store.unreachable import patient
 from assistant.store.upsert import insert_or_ignore, upsert
 
 _WITHOUT_VECTOR: Final = text("""
@@ -78,6 +79,7 @@ class SqlDocumentStore:
         async with self._database.write() as connection:
             return await mark_deleted(connection, document_id(tenant, collection, uri), self._clock())
 
+    @patient
     async def version_text(self, document: str, number: int) -> str:
         """The stored text of a version; NotFound when there is none."""
         query = select(document_versions.c.text).where(
@@ -89,6 +91,7 @@ class SqlDocumentStore:
             raise NotFound("no such version")
         return str(found)
 
+    @patient
     async def images(self, caller: Caller, document: str, number: int, ids: Sequence[str]) -> dict[str, Image]:
         """The images of a version by id, those that are there; none when the caller may not read the document now."""
         async with self._database.read() as connection:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Final
@@ -19,7 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from sqlalchemy.pool import NullPool
 
 from assistant.errors import BadSetting
-from assistant.store.unreachable import is_unreachable
+from assistant.store.unreachable import is_unreachable, telling_unavailable
 
 log = structlog.get_logger(__name__)
 
@@ -153,6 +153,7 @@ async def _given_back(connection: AsyncConnection) -> None:
 class Database:
     """An engine with the ways to use it. Transactions are short; none stays open while a model streams.
 
+    Each of them raises StoreUnavailable when PostgreSQL cannot be reached for CONNECT_PATIENCE_S seconds, and when it breaks off.
     `replica` is the engine of a copy that may be behind; `direct_url` is where a connection is a session of its own.
     """
 
@@ -169,9 +170,13 @@ class Database:
     @asynccontextmanager
     async def read(self) -> AsyncIterator[AsyncConnection]:
         """A connection in a transaction for reading, which sees all that was committed. Giving it back ends the transaction."""
-        async with self._connected() as connection:
-            await connection.begin()
-            yield connection
+        with self._telling():
+            async with self._connected() as connection:
+                await connection.begin()
+                yield connection
+
+    def _telling(self) -> AbstractContextManager[None]:
+        return nullcontext() if self.dialect == "sqlite" else telling_unavailable()
 
     @asynccontextmanager
     async def _connected(self) -> AsyncIterator[AsyncConnection]:
@@ -207,10 +212,11 @@ class Database:
                 yield own
             return
         try:
-            async with connection.begin():
-                yield connection
+            with self._telling():
+                async with connection.begin():
+                    yield connection
         finally:
-            await connection.close()
+            await _given_back(connection)
 
     async def _connect_to_replica(self) -> AsyncConnection | None:
         if self._replica is None or monotonic() < self._replica_rests_until:
@@ -230,8 +236,9 @@ class Database:
         SQLite has one writer at a time: the writers of this process queue here, fairly, instead of polling the file.
         """
         if self.dialect != "sqlite":
-            async with self._connected() as connection, connection.begin():
-                yield connection
+            with self._telling():
+                async with self._connected() as connection, connection.begin():
+                    yield connection
             return
         async with self.turn_to_write(), self.engine.connect() as connection:
             connection = await connection.execution_options(writes=True)

@@ -23,15 +23,13 @@ from assistant.interfaces import NumberedEvent
 from assistant.store.engine import Database
 from assistant.store.event_writers import Append, event_writer
 from assistant.store.tables import conversations, events
-from assistant.store.unreachable import is_unreachable
+from assistant.store.unreachable import PATIENCE_S, is_unreachable
 from assistant.telemetry.figures import COMMIT_SECONDS, WAITING_APPENDS
 
 logger = logging.getLogger(__name__)
 
 MOST_EVENTS: Final = 1000
 """Events in one transaction; the rest waits for the next one."""
-PATIENCE_S: Final = 20.0
-"""For how long events wait for a database that cannot be reached; running turns outlive its restart."""
 
 _HIGHEST: Final = 2**63 - 1  # of a bigint column
 
@@ -98,7 +96,7 @@ class GroupCommitLog:
             query = query.where(events.c.turn == turn)
         async with self._database.read() as connection:
             rows = (await connection.execute(query)).all()
-        return [_numbered(row) for row in rows]
+        return [numbered(row) for row in rows]
 
     async def head(self, conversation: str) -> int:
         """The last seq of the conversation, 0 when it has none."""
@@ -187,7 +185,8 @@ async def append_one(
     return NumberedEvent(seq, turn, at, event)
 
 
-def _numbered(row: Row[*tuple[Any, ...]]) -> NumberedEvent:
+def numbered(row: Row[*tuple[Any, ...]]) -> NumberedEvent:
+    """The event of a row of the log. Raises BadInput when it does not have the form of its type."""
     return NumberedEvent(row.seq, row.turn, row.at, decode(row.type, row.d))
 
 

@@ -16,6 +16,7 @@ from assistant.store.images import read_image_refs
 from assistant.store.rights import read_access, readable, rights
 from assistant.store.tables import chunks, document_versions, documents
 from assistant.store.types import token
+from assistant.store.unreachable import patient
 
 MOST_TERMS: Final = 64
 """Distinct terms of one search; the rest of a very long question is not searched."""
@@ -30,6 +31,7 @@ def search_terms(terms: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(filter(None, map(token, terms))))[:MOST_TERMS]
 
 
+@patient
 async def read_passages(database: Database, ids: Sequence[int], caller: Caller) -> dict[int, Passage]:
     """The passages of these chunks that the caller may read, with score 0."""
     dialect = database.dialect
@@ -42,6 +44,7 @@ async def read_passages(database: Database, ids: Sequence[int], caller: Caller) 
     return {row.chunk: _passage(row, access[row.id], images[row.chunk]) for row in rows}
 
 
+@patient
 async def read_chunks_at(
     database: Database, places: Sequence[Place], caller: Caller, collections: frozenset[str] | None, limit: int
 ) -> list[int]:

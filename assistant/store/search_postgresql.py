@@ -18,6 +18,7 @@ from assistant.store.engine import Database
 from assistant.store.passages import read_chunks_at, read_passages, search_terms
 from assistant.store.reading_figures import Figures, ReadingFigures
 from assistant.store.rights import rights
+from assistant.store.unreachable import patient
 from assistant.store.vector_cache import wrong_length
 from assistant.store.vector_indexes import VectorIndex, VectorIndexes
 from assistant.store.vector_search import MOST_VISITED, search_exactly, search_near, visited
@@ -53,6 +54,7 @@ class PostgresqlPassageIndex:
         self._figures = ReadingFigures(bounds.words)
         self._indexes = VectorIndexes(database, bounds.vectors)
 
+    @patient
     async def search_words(
         self,
         terms: Sequence[str],
@@ -76,6 +78,7 @@ class PostgresqlPassageIndex:
                 return await search_all(connection, found, figures, values, limit, also)
             return await search_chosen(connection, found, figures, values, limit, also, bounds.candidates)
 
+    @patient
     async def search_vectors(
         self,
         embedder: str,

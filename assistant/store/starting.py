@@ -13,7 +13,7 @@ from assistant.core.events import TurnAccepted, TurnFinished
 from assistant.core.messages import Role
 from assistant.errors import Busy
 from assistant.interfaces import NumberedEvent
-from assistant.store.events import append_one
+from assistant.store.events import append_one, numbered
 from assistant.store.rows import AnyRow
 from assistant.store.signals import tell
 from assistant.store.tables import conversations, events, messages, turns
@@ -46,6 +46,17 @@ async def earlier_start(connection: AsyncConnection, conversation: str, client_i
         turns.c.conversation == conversation, turns.c.client_id == client_id
     )
     return (await connection.execute(query)).one_or_none()
+
+
+async def accepted_before(connection: AsyncConnection, turn: str) -> NumberedEvent:
+    """The turn.accepted that an earlier attempt of the same start wrote, whose commit went through and was not heard of."""
+    query = select(events).where(events.c.turn == turn, events.c.type == TurnAccepted.type)
+    return numbered((await connection.execute(query)).one())
+
+
+def rights_of(caller: Caller, collections: frozenset[str] | None) -> dict[str, Any]:
+    """What a turn may read, as its row keeps it."""
+    return {"groups": sorted(caller.groups), "scope": None if collections is None else sorted(collections)}
 
 
 async def accept(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from sqlalchemy import Select, select
@@ -14,6 +14,7 @@ from assistant.store.engine import Database
 from assistant.store.identity_tables import people
 from assistant.store.rights import read_access
 from assistant.store.tables import documents, evidence, turns
+from assistant.store.unreachable import patient
 
 Shown = tuple[str, str, frozenset[str]]
 """A turn, a document that it showed to a model, and the groups that the document had then."""
@@ -66,6 +67,7 @@ class SqlRights:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    @patient
     async def now(self, caller: Caller) -> Caller:
         """The caller with the groups that an administrator gave them, if any. Revoked people are sent away by their door."""
         query = select(people.c.groups).where(people.c.tenant == caller.tenant, people.c.user_id == caller.user)
@@ -81,5 +83,9 @@ class SqlRights:
     async def may_read(self, caller: Caller, shown: Iterable[Evidence]) -> bool:
         """Whether the caller may read all of the evidence now."""
         found = {(item.source.document, item.source.access) for item in shown}
+        return not found or not await self._hidden(caller, found)
+
+    @patient
+    async def _hidden(self, caller: Caller, found: Collection[tuple[str, frozenset[str]]]) -> set[str]:
         async with self._database.read() as connection:
-            return not found or not await hidden_documents(connection, caller, found)
+            return await hidden_documents(connection, caller, found)
