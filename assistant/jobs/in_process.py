@@ -141,6 +141,7 @@ class InProcessJobs:
         except JobFailed:
             job.status = JobStatus.FAILED if job.attempts >= ATTEMPTS else JobStatus.WAITING
             job.due = self._clock() + timedelta(seconds=wait_s(job.attempts))
+            self._forget_replaced(job)
         except asyncio.CancelledError:
             if job.status is not JobStatus.CANCELLED:
                 job.status = JobStatus.WAITING
@@ -150,3 +151,11 @@ class InProcessJobs:
         finally:
             job.task = None
             self._bell.set()
+
+    def _forget_replaced(self, last: _Job) -> None:
+        """Of the failed jobs of one name and key, keep the newest."""
+        if last.key and last.status is JobStatus.FAILED:
+            same = [job for job in self._jobs.values() if (job.name, job.key) == (last.name, last.key)]
+            for job in same:
+                if job is not last and job.status is JobStatus.FAILED:
+                    del self._jobs[job.id]

@@ -20,6 +20,7 @@ from procrastinate.retry import BaseRetryStrategy, RetryDecision
 from assistant.errors import BadInput, NotFound
 from assistant.interfaces.jobs import Handler, JobStatus, JobView, Payload, Schedule
 from assistant.jobs.attempting import ATTEMPTS, attempt, wait_s
+from assistant.jobs.keyed import KeyedManager
 from assistant.jobs.schema import SCHEMA, libpq_url
 
 log = structlog.get_logger(__name__)
@@ -60,6 +61,8 @@ class PostgresqlJobs:
         pace: Pace | None = None,
     ) -> None:
         self._app = app
+        self._manager = KeyedManager(app.connector)
+        app.job_manager = self._manager
         self._handlers = dict(handlers)
         self._schedule = tuple(schedule)
         self._parallel = parallel
@@ -73,6 +76,8 @@ class PostgresqlJobs:
         """Put a job into the queue; False while one of its key waits. Raises BadInput for a name that nobody does."""
         if name not in self._handlers:
             raise BadInput("nobody does such jobs", name=name, known=sorted(self._handlers))
+        if key and await self._manager.waits(key):
+            return False
         made = self._app.configure_task(name, lock=key or None, queueing_lock=key or None, schedule_at=when)
         try:
             await made.defer_async(payload=dict(payload or {}))
@@ -99,7 +104,7 @@ class PostgresqlJobs:
 
     async def cancel(self, id_: str) -> None:
         """Take out a job that waits, stop one that runs. Raises NotFound where there is no such job."""
-        if not await self._app.job_manager.cancel_job_by_id_async(_number(id_), abort=True):
+        if not await self._manager.cancel_job_by_id_async(_number(id_), abort=True):
             raise NotFound("no such job")
 
     async def run(self) -> None:
@@ -142,10 +147,12 @@ class PostgresqlJobs:
 
     async def _tick(self, item: Schedule) -> None:
         every = max(1, round(item.every.total_seconds()))
+        if await self._manager.waits(item.name):
+            return
         at = int(datetime.now(UTC).timestamp()) // every * every
         made = self._app.configure_task(item.name, lock=item.name, queueing_lock=item.name)
         job = made.job.evolve(task_kwargs={"payload": {}, "timestamp": at})
-        await self._app.job_manager.defer_periodic_job(job, "schedule", at)
+        await self._manager.defer_periodic_job(job, "schedule", at)
 
     async def _rescuing(self) -> None:
         """Begin again what processes that are gone were at, and forget what failed long ago."""
@@ -154,7 +161,7 @@ class PostgresqlJobs:
             await asyncio.sleep(self._pace.gone_s / 3)
 
     async def _rescue(self) -> None:
-        manager = self._app.job_manager
+        manager = self._manager
         for job in await manager.get_stalled_jobs(seconds_since_heartbeat=self._pace.gone_s):
             log.warning("job.stalled", job=job.task_name, id=str(job.id), attempts=job.attempts)
             with suppress(ConnectorException):  # another process was first
@@ -165,6 +172,7 @@ class PostgresqlJobs:
         await manager.delete_old_jobs(
             int(_KEPT.total_seconds() // 3600), include_failed=True, include_cancelled=True, include_aborted=True
         )
+        await manager.forget_replaced()
 
     async def _quietly(self, work: Any) -> None:
         """A look that fails is done again the next time."""

@@ -76,6 +76,36 @@ async def test_what_fails_is_tried_again_and_at_last_stays_failed(url: str, monk
         await until_listed(jobs, None, 0)
 
 
+async def test_what_fails_while_another_of_its_key_waits_stands_before_it(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (in_process, postgresql):
+        monkeypatch.setattr(module, "wait_s", lambda _: 0)
+    doing = Doing(hold=True, errors=1)
+    async with queue(url, {"read": doing}) as jobs, running(jobs):
+        await jobs.enqueue("read", {"n": 1}, key="k")
+        await until(lambda: doing.begun == 1)
+        assert await jobs.enqueue("read", {"n": 2}, key="k")
+        doing.go.set()
+        await until(lambda: len(doing.done) == 2)
+        await until_listed(jobs, None, 0)
+    assert doing.done == [{"n": 1}, {"n": 2}]
+
+
+async def test_a_failure_replaces_the_earlier_one_of_its_key(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (in_process, postgresql):
+        monkeypatch.setattr(module, "wait_s", lambda _: 0)
+    doing = Doing(errors=99)
+    async with queue(url, {"read": doing}) as jobs, running(jobs):
+        for n, key in enumerate(("k", "other", "k", "k")):
+            await jobs.enqueue("read", {"n": n}, key=key)
+            await until(lambda n=n: doing.begun == 5 * (n + 1))
+            await until_listed(jobs, JobStatus.WAITING, 0)
+            await until_listed(jobs, JobStatus.RUNNING, 0)
+        failed = await until_listed(jobs, JobStatus.FAILED, 2)
+    assert [(job.key, job.payload["n"]) for job in failed] == [("k", 3), ("other", 1)]
+
+
 async def test_a_failure_is_told_without_the_text_of_the_error(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     doing = Doing(errors=1)
     async with queue(url, {"read": doing}) as jobs, running(jobs):

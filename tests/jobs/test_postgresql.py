@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -35,18 +37,29 @@ asyncio.run(main())
 """
 
 
+@asynccontextmanager
+async def holding(url: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    """A process that has begun a job, and does not end it."""
+    root = Path(__file__).parents[2]
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", HOLDING, url, cwd=root, stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout is not None
+    assert await asyncio.wait_for(process.stdout.readline(), 30) == b"begun\n"
+    try:
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+
+
 async def test_a_job_of_a_killed_process_is_done_by_another(postgresql_url: str) -> None:
     await fresh(postgresql_url)
     doing = Doing()
     async with queue(postgresql_url, {"read": doing}) as jobs:
         await jobs.enqueue("read", {"n": 1}, key="k")
-        root = Path(__file__).parents[2]
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", HOLDING, postgresql_url, cwd=root, stdout=asyncio.subprocess.PIPE
-        )
-        assert process.stdout is not None
-        assert await asyncio.wait_for(process.stdout.readline(), 30) == b"begun\n"
-        async with running(jobs):
+        async with holding(postgresql_url) as process, running(jobs):
             await asyncio.sleep(1.5)  # longer than a process without signs of life counts as gone: this one lives
             assert doing.begun == 0
             process.send_signal(signal.SIGKILL)
@@ -54,6 +67,21 @@ async def test_a_job_of_a_killed_process_is_done_by_another(postgresql_url: str)
             await until(lambda: doing.done)
             await until_listed(jobs, None, 0)
     assert doing.done == [{"n": 1}]
+
+
+async def test_a_job_of_a_killed_process_is_done_though_another_of_its_key_waits(postgresql_url: str) -> None:
+    await fresh(postgresql_url)
+    doing = Doing()
+    async with queue(postgresql_url, {"read": doing}) as jobs:
+        await jobs.enqueue("read", {"n": 1}, key="k")
+        async with holding(postgresql_url) as process:
+            assert await jobs.enqueue("read", {"n": 2}, key="k")
+            process.send_signal(signal.SIGKILL)
+            await process.wait()
+        async with running(jobs):
+            await until(lambda: len(doing.done) == 2)
+            await until_listed(jobs, None, 0)
+    assert doing.done == [{"n": 1}, {"n": 2}]
 
 
 async def test_of_two_processes_one_does_each_job_and_each_time_of_the_schedule(postgresql_url: str) -> None:
