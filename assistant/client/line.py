@@ -18,7 +18,7 @@ from assistant.client.errors import Unreachable, error_of_close
 from assistant.client.frames import Told, read
 from assistant.client.log import Log, Outcome
 from assistant.client.rest import Rest, Tokens
-from assistant.errors import BadInput, Busy
+from assistant.errors import BadInput, Busy, StoreUnavailable
 from assistant.transport.errors import Close
 from assistant.transport.protocol import (
     SUBPROTOCOL,
@@ -120,7 +120,7 @@ class Line:
                 lost_at, delay = loop.time(), self._next_delay() if self._reload else 0.0
             except ConnectionClosed as closed:
                 delay = self._after_close(closed)
-            except (OSError, TimeoutError, InvalidHandshake, InvalidURI, Unreachable, Busy) as error:
+            except (OSError, TimeoutError, InvalidHandshake, InvalidURI, Unreachable, Busy, StoreUnavailable) as error:
                 if first and self.ready is None:
                     raise Unreachable(f"no line to the server: {type(error).__name__}") from error
                 delay = self._next_delay()

@@ -12,7 +12,7 @@ import httpx
 from assistant.client.errors import Unreachable, error_named
 from assistant.codec import adapter
 from assistant.core.calls import ModelCall
-from assistant.errors import NotAuthenticated
+from assistant.errors import NotAuthenticated, StoreUnavailable
 
 GetToken = Callable[[], str | Awaitable[str]]
 _CALLS: Final = adapter(list[ModelCall])
@@ -75,7 +75,7 @@ class Rest:
         if answer.is_success and isinstance(body, dict):
             return body
         told = body.get("error") if isinstance(body, dict) else None
-        if not isinstance(told, dict) or answer.status_code >= 500:
+        if not isinstance(told, dict) or (answer.status_code >= 500 and told.get("code") != StoreUnavailable.code):
             raise Unreachable(f"the server answers {answer.status_code}", status=answer.status_code)
         data = {name: value for name, value in told.items() if name not in ("code", "retryable")}
         raise error_named(str(told.get("code")), data)

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from functools import wraps
+from typing import Any, Final, TypeVar, cast
 
 import structlog
 from procrastinate import App, PsycopgConnector
-from procrastinate.exceptions import AlreadyEnqueued, ConnectorException, JobAborted
+from procrastinate.exceptions import AlreadyEnqueued, ConnectorException, JobAborted, UniqueViolation
 from procrastinate.job_context import JobContext
 from procrastinate.jobs import Job, Status
 from procrastinate.retry import BaseRetryStrategy, RetryDecision
+from psycopg import OperationalError
 
-from assistant.errors import BadInput, NotFound
+from assistant.errors import BadInput, NotFound, StoreUnavailable
 from assistant.interfaces.jobs import Handler, JobStatus, JobView, Payload, Schedule
 from assistant.jobs.attempting import ATTEMPTS, attempt, wait_s
 from assistant.jobs.keyed import KeyedManager
@@ -36,6 +38,7 @@ _STATUS: Final = {
 _KEPT: Final = timedelta(days=7)
 """How long a job that failed or was cancelled can be looked at."""
 _HIGHEST: Final = 2**63 - 1
+_RETRY_MS: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +51,29 @@ class Pace:
     stop_s: float = 5.0
 
 
+Work = TypeVar("Work", bound=Callable[..., Awaitable[Any]])
+
+
+def _telling(work: Work) -> Work:
+    """Raise StoreUnavailable in place of what the connector says when its database is away."""
+
+    @wraps(work)
+    async def told(*given: Any, **named: Any) -> Any:
+        try:
+            return await work(*given, **named)
+        except ConnectorException as error:
+            if isinstance(error.__cause__, OperationalError):
+                raise StoreUnavailable("the queue cannot be reached", retry_after_ms=_RETRY_MS) from error
+            raise
+
+    return cast("Work", told)
+
+
 class PostgresqlJobs:
-    """The Jobs of an installation, in the schema of the queue. Made by `open_postgresql_jobs`."""
+    """The Jobs of an installation, in the schema of the queue. Made by `open_postgresql_jobs`.
+
+    What is asked of it raises StoreUnavailable when the database is away.
+    """
 
     def __init__(
         self,
@@ -70,6 +94,7 @@ class PostgresqlJobs:
         for name, handler in self._handlers.items():
             app.task(name=name, pass_context=True, retry=_Again())(_task(name, handler))
 
+    @_telling
     async def enqueue(
         self, name: str, payload: Payload | None = None, *, key: str = "", when: datetime | None = None
     ) -> bool:
@@ -85,11 +110,13 @@ class PostgresqlJobs:
             return False
         return True
 
+    @_telling
     async def list(self, status: JobStatus | None = None, limit: int = 200) -> list[JobView]:
         """The jobs that are not done, the newest first."""
         rows = await self._app.connector.execute_query_all_async(_LIST, limit=limit, statuses=_names(status))
         return [_view(Job.from_row(row)) for row in rows]
 
+    @_telling
     async def retry(self, id_: str) -> None:
         """Let a job that failed or was cancelled begin at once. Raises NotFound, and BadInput where it cannot."""
         found = await self._app.connector.execute_query_all_async(_RETRIED, id=_number(id_))
@@ -99,9 +126,10 @@ class PostgresqlJobs:
             raise BadInput("this job cannot be begun again now", status=_STATUS[found[0]["status"]].value)
         try:
             await self._app.connector.execute_query_async(_AGAIN, id=_number(id_))
-        except ConnectorException:
+        except UniqueViolation:
             raise BadInput("another job of its key waits already", status=JobStatus.WAITING.value) from None
 
+    @_telling
     async def cancel(self, id_: str) -> None:
         """Take out a job that waits, stop one that runs. Raises NotFound where there is no such job."""
         if not await self._manager.cancel_job_by_id_async(_number(id_), abort=True):
