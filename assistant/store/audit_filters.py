@@ -106,7 +106,8 @@ def _of_document(query: Select[*tuple[Any, ...]], document: str) -> Select[*tupl
     first = select(func.min(other.c.version)).where(
         other.c.tenant == here.tenant, other.c.seq == here.seq, other.c.document == here.document
     )
-    same = (audit_records.c.tenant == here.tenant) & (audit_records.c.seq == here.seq)
+    # The time names the partition.
+    same = (audit_records.c.tenant == here.tenant) & (audit_records.c.seq == here.seq) & (audit_records.c.at == here.at)
     query = query.select_from(audit_documents).join(audit_records, same)
     return query.where(here.document == term(document), here.version == first.scalar_subquery())
 

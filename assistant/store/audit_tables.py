@@ -21,6 +21,8 @@ from assistant.store.types import Instant
 
 # Rows are only added. `at` and `body` are text, as they were hashed; what follows `hash` repeats parts of the body for filters
 # (`rating` of an answer: its last feedback).
+# In PostgreSQL in partitions by the month of `at`: the primary key and the unique id are those of each partition, because a unique key of
+# the whole would have to hold `at` (assistant.store.partitions).
 # Pages are read in the order of time: an index per filter ends in (at, seq), so that a page costs the same anywhere in the log.
 audit_records: Final = Table(
     "audit_records",

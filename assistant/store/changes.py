@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -116,9 +116,10 @@ async def _untold(
 ) -> list[tuple[str, SourceChanged]]:
     """What is to be told about these turns and was not told before, each with its conversation."""
     access = (await read_access(connection, [document.id]))[document.id]
-    told = await _last_told(connection, cited)
+    places = await _places(connection, document, cited)
+    told = await _last_told(connection, {row.conversation for row in places}, cited)
     news: list[tuple[str, SourceChanged]] = []
-    for row in await _places(connection, document, cited):
+    for row in places:
         change = change_to_tell(
             frozenset(row.access),
             access,
@@ -159,11 +160,13 @@ async def _places(connection: AsyncConnection, document: AnyRow, cited: Sequence
 _Told = tuple[str, datetime]
 
 
-async def _last_told(connection: AsyncConnection, cited: Sequence[str]) -> dict[tuple[str, int], _Told]:
-    """The last change that was told of each citation, and when."""
+async def _last_told(
+    connection: AsyncConnection, within: Collection[str], cited: Sequence[str]
+) -> dict[tuple[str, int], _Told]:
+    """The last change that was told of each citation in these conversations, and when."""
     query = (
         select(events.c.turn, events.c.d, events.c.at)
-        .where(events.c.turn.in_(cited), events.c.type == SourceChanged.type)
+        .where(events.c.conversation.in_(within), events.c.turn.in_(cited), events.c.type == SourceChanged.type)
         .order_by(events.c.seq)
     )
     found: dict[tuple[str, int], _Told] = {}

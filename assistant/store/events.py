@@ -203,5 +203,9 @@ def _fail(call: Append, error: Exception) -> None:
 
 
 def _is_second_end(message: str) -> bool:
-    """Whether a database says that the turn has its turn.done already (the unique index ix_events_done)."""
-    return "ix_events_done" in message or message.endswith("UNIQUE constraint failed: events.turn")
+    """Whether a database says that the turn has its turn.done already (the unique index ix_events_done).
+
+    PostgreSQL names the index of the partition, which somebody may have made by hand: its columns tell too.
+    """
+    named = "ix_events_done" in message or "(conversation, turn)=(" in message
+    return named or message.endswith("UNIQUE constraint failed: events.conversation, events.turn")

@@ -20,6 +20,7 @@ from sqlalchemy.exc import DBAPIError
 
 import assistant
 from assistant.store.engine import Database, make_engine, parse_url
+from assistant.store.partitions import is_partition
 from assistant.store.tables import metadata
 
 log = structlog.get_logger(__name__)
@@ -140,10 +141,19 @@ def _wait_at_most(connection: Connection, setting: str, milliseconds: int) -> No
 
 
 def _compare(connection: Connection) -> list[Any]:
-    options = {"compare_type": True, "include_object": _in_both_databases}
+    options = {"compare_type": True, "include_object": in_both_databases}
     return list(compare_metadata(MigrationContext.configure(connection, opts=options), metadata))
 
 
-def _in_both_databases(_item: Any, name: str | None, kind: str, _reflected: bool, _compare_to: Any) -> bool:
-    own = name == "ix_chunks_terms" or (kind == "index" and (name or "").startswith("ix_vectors_near_"))
-    return not ((kind == "table" and (name or "").startswith("word_index")) or own)
+def in_both_databases(_item: Any, name: str | None, kind: str, _reflected: bool, _compare_to: Any) -> bool:
+    """Whether Alembic is to compare this: what only one database has is left out.
+
+    SQLite has the tables of FTS5 and the unique id of an audit record, which in PostgreSQL is one of each partition;
+    PostgreSQL has indexes for searches, and partitions.
+    """
+    name = name or ""
+    if kind == "table":
+        return not (name.startswith("word_index") or is_partition(name))
+    if kind == "unique_constraint":
+        return name != "uq_audit_records_id"
+    return not (kind == "index" and (name == "ix_chunks_terms" or name.startswith("ix_vectors_near_")))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, exists, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, exists, func, insert, literal_column, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from assistant.core.access import Caller
@@ -101,5 +101,7 @@ def _begun_by(caller: Caller) -> ColumnElement[bool]:
 
 def running() -> ColumnElement[bool]:
     """The condition that a turn has not ended, or that its log does not say so yet."""
-    done = exists().where(events.c.turn == turns.c.id, events.c.type == TurnFinished.type)
+    # The type is written out, so that both databases find it in the index of ends.
+    ended = events.c.type == literal_column(f"'{TurnFinished.type}'")
+    done = exists().where(events.c.conversation == turns.c.conversation, events.c.turn == turns.c.id, ended)
     return or_(turns.c.ended_at.is_(None), ~done)

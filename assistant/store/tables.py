@@ -130,6 +130,7 @@ messages: Final = Table(
     Index(None, "conversation"),
 )
 
+# In PostgreSQL in partitions by the month in which the conversation began (assistant.store.partitions).
 events: Final = Table(
     "events",
     metadata,
@@ -140,9 +141,10 @@ events: Final = Table(
     Column("at", Instant, nullable=False),
     Column("d", Json, nullable=False),
     Index("ix_events_turn", "turn"),
-    # A turn ends once, whoever ends it: the database refuses a second turn.done.
+    # A turn ends once, whoever ends it: the database refuses a second turn.done. A turn is of one conversation.
     Index(
         "ix_events_done",
+        "conversation",
         "turn",
         unique=True,
         sqlite_where=text("type = 'turn.done'"),

@@ -10,6 +10,7 @@ from sqlalchemy.exc import DBAPIError
 
 from assistant.store.engine import Database, open_database
 from assistant.store.migrations import Patience, current_and_head, differences, migrate
+from tests.store.going_back import downgrade
 
 IMPATIENT = Patience(lock_ms=50, tries=3)
 
@@ -17,8 +18,7 @@ IMPATIENT = Patience(lock_ms=50, tries=3)
 async def _go_back(database: Database) -> None:
     """To the form before r0011, which makes an index on document_access."""
     async with database.write() as connection:
-        await connection.execute(text("DROP INDEX ix_document_access_group_name_document"))
-        await connection.execute(text("UPDATE alembic_version SET version_num = '0010'"))
+        await connection.run_sync(downgrade, "0010")
 
 
 async def test_a_migration_gives_way_to_who_holds_a_table_and_is_tried_again(new_postgresql_url: str) -> None:
