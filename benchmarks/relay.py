@@ -6,6 +6,8 @@ worker, streaming   the whole worker between the first words of all streams and 
                     commit of every event to SQLite, JSON, websockets; every frame is checked by its reader
 worker, whole turn  the same from the question to turn.done of all: with what a turn costs however short its answer is
 direct stream       the product's reader of OpenAI's form alone, without a turn and without a websocket
+Chainlit, ...       with --peer PYTHON, an interpreter that has Chainlit: the same two parts of as many answers through one Chainlit
+                    server to as many socket.io clients (`relay_peer.py`); it stores nothing
 litellm             `async for chunk in await litellm.acompletion(stream=True)`, nothing done with the chunks
 
 The CPU time is that of the process that reads from the model, user and system. The ratio is that of the row to litellm's.
@@ -17,9 +19,12 @@ import argparse
 import asyncio
 import json
 import os
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
+from pathlib import Path
 from time import monotonic, process_time
 from typing import Any
 
@@ -115,6 +120,23 @@ async def alone(name: str, streams: int, read: Callable[[], AsyncIterator[int]])
     return Row(name, sum(sizes) / TOKEN, process_time() - cpu, monotonic() - wall)
 
 
+async def by_peer(url: str, chosen: argparse.Namespace) -> list[Row]:
+    """The rows of the peer's server, measured by the peer's interpreter."""
+    command = [chosen.peer, str(Path(__file__).with_name("relay_peer.py")), "--url", url]
+    command += [f"--{name}={getattr(chosen, name)}" for name in ("streams", "tokens", "rate")]
+    process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
+    out, _ = await process.communicate()
+    if process.returncode:
+        raise SystemExit(f"the peer ended with {process.returncode}")
+    told = json.loads(out.splitlines()[-1])
+    print(f"peer: {told['versions']}", file=sys.stderr)
+    return [_peer_row(**part) for part in told["parts"]]
+
+
+def _peer_row(name: str, wall: float, cpu: float, characters: int, frames: int) -> Row:
+    return Row(f"Chainlit, {name}", characters / TOKEN, cpu, wall, frames)
+
+
 async def measure(chosen: argparse.Namespace) -> list[Row]:
     with provider() as url:
         name = named(chosen.tokens, chosen.rate)
@@ -126,6 +148,8 @@ async def measure(chosen: argparse.Namespace) -> list[Row]:
         reader = OpenAICompatibleModel(url, name, window=8192, counter=NaiveCounter())
         rows.append(await alone("direct stream", chosen.streams, lambda: direct(reader)))
         await reader.aclose()
+        if chosen.peer:
+            rows += await by_peer(url, chosen)
         rows.append(await alone("litellm", chosen.streams, lambda: by_litellm(url, short)))
         return rows
 
@@ -149,6 +173,7 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=600)
     parser.add_argument("--rate", type=float, default=50, help="tokens a second of each stream")
     parser.add_argument("--baseline-tokens", type=int, default=100, help="tokens of each of litellm's streams")
+    parser.add_argument("--peer", default="", metavar="PYTHON", help="an interpreter that has Chainlit")
     parser.add_argument("--json", action="store_true")
     chosen = parser.parse_args()
     rows = asyncio.run(measure(chosen))
