@@ -6,13 +6,15 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
+from assistant.core.beat import until_beat
 from assistant.core.events import AnswerDelta, TurnEvent
 
 
 async def batched(events: AsyncGenerator[TurnEvent, None], interval: float) -> AsyncGenerator[list[TurnEvent], None]:
-    """Gather events into batches to commit: the first delta goes at once, further ones about every `interval` seconds.
+    """Gather events into batches to commit: the first delta goes at once, further ones on the beat, every `interval` seconds.
 
-    Neighbouring deltas of a batch become one. Anything that is not a delta ends the wait.
+    All turns of a process keep one beat, so that their batches are committed together. Neighbouring deltas of a batch become
+    one. What is not a delta does not wait for a beat, but for deltas before it.
     """
     queue: asyncio.Queue[TurnEvent | None] = asyncio.Queue()
     loop = asyncio.get_running_loop()
@@ -24,7 +26,7 @@ async def batched(events: AsyncGenerator[TurnEvent, None], interval: float) -> A
                 await asyncio.sleep(rest)
             batch, ended = _drained([event], queue)
             yield batch
-            quiet_until = loop.time() + interval
+            quiet_until = (now := loop.time()) + until_beat(now, interval)
             if ended:
                 break
         await pump

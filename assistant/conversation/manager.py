@@ -44,7 +44,7 @@ from assistant.core.planning import TurnPlan, TurnRequest
 from assistant.core.questions import QuestionKind, question_kind
 from assistant.core.selection import select
 from assistant.core.text import prompt_language
-from assistant.core.turn import TurnMessage, apply
+from assistant.core.turn import TurnMessage, apply, fold
 from assistant.errors import AccessRevoked, AssistantError
 from assistant.interfaces import AnswersOfRecord, ConversationStore, ImageSource, Retriever, Rights, SessionFiles
 from assistant.interfaces.outside import SearchFailure, listening
@@ -95,11 +95,11 @@ class ConversationManager:
         Setting `cancelled` stops the model; what was written is kept and cited. A failure of the model or of the search
         ends the turn as failed with a stable code and keeps the text so far.
         """
-        watch, trace, message = Stopwatch(self._clock), Trace(), TurnMessage(question=start.text)
+        watch, trace, told = Stopwatch(self._clock), Trace(), list[TurnEvent]()
         async with aclosing(self._answer(start, cancelled, watch, trace)) as events:
             try:
                 async for event in events:
-                    message = apply(message, event)
+                    told.append(event)
                     yield event
             except AssistantError as failure:
                 log.warning("turn failed", turn=start.turn, code=failure.code, **failure.data)
@@ -112,6 +112,7 @@ class ConversationManager:
         if cancelled.is_set():
             trace.error = None  # what a model says while it is being stopped is no failure
             trace.finish = trace.finish or "cancelled"
+        message = fold(told, TurnMessage(question=start.text))
         async for event in self.conclude(start, message, trace, watch):
             message = apply(message, event)
             yield event

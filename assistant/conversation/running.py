@@ -156,11 +156,11 @@ class LiveTurns:
 
         A turn whose events cannot be stored is ended as failed; where that cannot be stored either, `end_unsure` does it later.
         """
-        message = TurnMessage(question=started.text)
+        told = list[TurnEvent]()
         try:
             async with aclosing(batched(events, self._interval)) as batches:
                 async for batch in batches:
-                    message = await self._publish(started, batch, message)
+                    await self._publish(started, batch, told)
         except Refusal as error:
             if error.code in _ELSEWHERE:
                 log.warning("another worker ends the turn", turn=started.turn, code=error.code)
@@ -173,23 +173,23 @@ class LiveTurns:
         log.exception("events of a turn could not be stored", turn=started.turn)
         await self._recover(started.conversation, started.turn)
 
-    async def _publish(self, started: StartedTurn, batch: Sequence[TurnEvent], message: TurnMessage) -> TurnMessage:
-        """Commit a batch and show it; the state of the turn after it.
+    async def _publish(self, started: StartedTurn, batch: Sequence[TurnEvent], told: list[TurnEvent]) -> None:
+        """Commit a batch and show it; `told` are the events before it, and gets it.
 
         The message is stored after all events it is made of and before the last one, turn.done: so the stored message is the
         fold of the log, and whoever sees the end finds the message.
         """
-        message = fold(batch, message)
+        told += batch
         last = batch[-1]
         if not isinstance(last, TurnFinished):
             await self._append(started, batch)
-            return message
+            return
         await self._append(started, batch[:-1])
+        message = fold(told, TurnMessage(question=started.text))
         receipt = await self._store.finish_turn(started.conversation, started.turn, message)
         if receipt is not None:
             last = replace(last, audit_id=receipt.audit_id, record_hash=receipt.record_hash)
         await self._append(started, [last])
-        return apply(message, last)
 
     async def _append(self, started: StartedTurn, events: Sequence[TurnEvent]) -> None:
         if events:
@@ -235,7 +235,7 @@ class LiveTurns:
         with self._following(conversation) as tail:
             hints = tail.hints - 1  # what others wrote before is in the log only
             while True:
-                bell, hinted = tail.bell, tail.hints
+                rings, hinted = tail.bell.rings, tail.hints
                 batch = tail.after(last)
                 if batch is None or (not batch and hinted != hints):
                     batch = await self._read_on(conversation, last)
@@ -244,7 +244,7 @@ class LiveTurns:
                     yield event
                     last = event.seq
                 if not batch:
-                    await bell.wait()
+                    await tail.bell.after(rings)
 
     async def _read_on(self, conversation: str, after: int) -> list[NumberedEvent]:
         """The next events of the log. A database that is away for a moment is waited for: a follower misses nothing by it."""
@@ -323,7 +323,7 @@ class LiveTurns:
             await self._store.finish_turn(conversation, turn, message)
         elif events:  # without any the turn was never stored
             async for event in self._manager.recover(started, message):
-                message = await self._publish(started, [event], message)
+                await self._publish(started, [event], events)
 
     async def drain(self, patience: float) -> None:
         """Let running turns end for `patience` seconds, then stop them; what they wrote is kept."""

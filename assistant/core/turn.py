@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from assistant.core.events import (
@@ -109,8 +109,21 @@ def without_sources(message: TurnMessage) -> TurnMessage:
 
 
 def fold(events: Iterable[TurnEvent], start: TurnMessage | None = None) -> TurnMessage:
-    """The state of a turn after all these events, applied in order; any prefix may come as `start`."""
+    """The state of a turn after all these events, applied in order; any prefix may come as `start`.
+
+    Deltas that continue the text are joined before they are applied: an answer has many of them.
+    """
     message = start or TurnMessage()
+    length, said = len(message.text), list[str]()
     for event in events:
-        message = apply(message, event)
-    return message
+        if isinstance(event, AnswerDelta):
+            if event.off == length:
+                said.append(event.text)
+                length += len(event.text)
+        else:
+            message, said = apply(_with(message, said), event), []
+    return _with(message, said)
+
+
+def _with(message: TurnMessage, said: Sequence[str]) -> TurnMessage:
+    return replace(message, text="".join((message.text, *said))) if said else message

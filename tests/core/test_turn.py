@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
+from functools import reduce
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,7 +23,7 @@ from assistant.core.events import (
     TurnProgress,
     UsageReported,
 )
-from assistant.core.turn import fold
+from assistant.core.turn import TurnMessage, apply, fold
 
 PIECES = st.lists(st.text(st.characters(codec="utf-8"), min_size=1, max_size=12), max_size=12)
 
@@ -61,6 +62,12 @@ def test_a_replay_of_what_was_seen_changes_nothing(pieces: list[str], data: st.D
     cut = data.draw(st.integers(0, len(events)))
     back = data.draw(st.integers(0, cut))
     assert fold([*events[:cut], *events[back:]]).text == "".join(pieces)
+
+
+@given(PIECES, st.lists(st.builds(AnswerDelta, st.integers(0, 30), st.text("ab", min_size=1, max_size=4)), max_size=8))
+def test_a_fold_is_each_event_applied_in_order(pieces: list[str], stray: list[AnswerDelta]) -> None:
+    events = [*events_of(pieces)[:6], *stray, *events_of(pieces)[6:]]
+    assert fold(events) == reduce(apply, events, TurnMessage())
 
 
 @given(PIECES)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from assistant.core.beat import BEAT_S
 from assistant.core.messages import Message, ModelChunk, ModelDelta, ModelFinish, Role
 from assistant.core.prompt import ModelRequest, Sampling
 from assistant.errors import AssistantError, ContextOverflow, ModelMisconfigured, ModelUnavailable
@@ -68,6 +69,19 @@ async def test_streams_text_finish_and_usage(model: OpenAICompatibleModel, provi
     assert body["stream_options"] == {"include_usage": True}
     assert (body["max_tokens"], body["temperature"], body["model"]) == (50, 0.1, "test-model")
     assert provider.keys == ["Bearer secret-key"]
+
+
+async def test_the_first_word_comes_alone_and_the_next_ones_by_the_beat(
+    model: OpenAICompatibleModel, provider: Provider
+) -> None:
+    provider.behave(Behaviour(text="x" * 100, piece=1, delay=0.002))
+    clock, texts, at = asyncio.get_running_loop(), list[str](), list[float]()
+    async for chunk in model.stream(REQUEST):
+        if isinstance(chunk, ModelDelta):
+            texts.append(chunk.text)
+            at.append(clock.time())
+    assert len(texts[0]) < len("".join(texts)) == 100
+    assert len(texts) <= (at[-1] - at[0]) / BEAT_S + 2
 
 
 async def test_the_connection_is_used_again(model: OpenAICompatibleModel, provider: Provider) -> None:
