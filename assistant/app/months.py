@@ -19,5 +19,6 @@ class KeepMonths:
         self._database = database
 
     async def __call__(self, _: Payload) -> None:
+        """Make the months to come, then drop the empty ones of before."""
         await prepare(self._database, now())
         await drop_empty(self._database, now())

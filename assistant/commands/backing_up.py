@@ -9,9 +9,11 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from assistant.app.values import now
 from assistant.config import Settings, load_settings
 from assistant.store.backup import back_up, renew_epochs
 from assistant.store.migrations import migrate
+from assistant.store.partitions import prepare_at
 
 console = Console(soft_wrap=True)
 
@@ -41,6 +43,7 @@ async def ready(settings: Settings) -> int:
     """Migrate and renew the epochs; the number of conversations."""
     url = settings.database.direct_url or settings.database.url
     await migrate(url)
+    await prepare_at(url, now())
     return await renew_epochs(url)
 
 
