@@ -12,6 +12,7 @@ from functools import partial
 import structlog
 
 from assistant.app.models import make_cache, make_embedder, open_routes
+from assistant.app.noting import NotesAfterTurns
 from assistant.app.policies import has_all_vectors, judges_citations, turn_policy
 from assistant.app.storing import open_store
 from assistant.app.values import new_id
@@ -25,6 +26,7 @@ from assistant.conversation.rewriting import Rewriter
 from assistant.conversation.running import LiveTurns
 from assistant.conversation.watching import BEATS, Watch
 from assistant.interfaces import ChatModel, Embedder, Retriever
+from assistant.jobs.late import LateQueue
 from assistant.llm.reliable import ReliableModel
 from assistant.prompts import LANGUAGES, load_prompts
 from assistant.retrieval.hybrid import HybridRetriever
@@ -37,7 +39,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Everything a running assistant is made of."""
+    """Everything a running assistant is made of. `queue` is open while its jobs are (`open_working`)."""
 
     settings: Settings
     store: Store
@@ -48,6 +50,7 @@ class Parts:
     live: LiveTurns
     watch: Watch
     memory: Memory
+    queue: LateQueue
 
 
 @asynccontextmanager
@@ -91,18 +94,19 @@ async def assemble(settings: Settings, *, serves: bool = False) -> AsyncIterator
         )
         writes_notes = settings.model.summaries and settings.model.kind != "extractive"
         memory = Memory(store.conversations, prompts, model if writes_notes else None)
+        queue = LateQueue()
         live = LiveTurns(
             manager,
             store.conversations,
             store.events,
             new_id,
             per_user=settings.server.running_turns_per_user,
-            after_turn=memory.refresh,
+            after_turn=NotesAfterTurns(memory, queue),
             workers=store.workers,
             admit=model.admit if isinstance(model, ReliableModel) else lambda: None,
         )
         watch = await stack.enter_async_context(watching(store, live, recovers=serves))
-        yield Parts(settings, store, model, embedder, retriever, manager, live, watch, memory)
+        yield Parts(settings, store, model, embedder, retriever, manager, live, watch, memory, queue)
 
 
 @asynccontextmanager

@@ -6,16 +6,16 @@ from collections.abc import Callable
 
 import structlog
 
-from assistant.interfaces import DocumentStore, Embedder
+from assistant.interfaces import ALL_CHUNKS, DocumentStore, Embedder, Lane
 
 log = structlog.get_logger(__name__)
 
 EMBED_BATCH = 64
 
 
-async def embed_batch(documents: DocumentStore, embedder: Embedder, batch: int) -> int:
-    """Give vectors to at most `batch` chunks that have none; the number done."""
-    chunks = await documents.chunks_without_vectors(embedder.name, batch)
+async def embed_batch(documents: DocumentStore, embedder: Embedder, batch: int, lane: Lane = ALL_CHUNKS) -> int:
+    """Give vectors to at most `batch` chunks of the lane that have none; the number done."""
+    chunks = await documents.chunks_without_vectors(embedder.name, batch, lane)
     if chunks:
         vectors = await embedder.embed_passages([chunk.text for chunk in chunks])
         await documents.put_vectors(embedder.name, [chunk.id for chunk in chunks], vectors)

@@ -100,13 +100,18 @@ def make_embedder(settings: Settings) -> Embedder | None:
     return choose_embedder(name)
 
 
+def kept_answers(settings: Settings, store: Store) -> SqlAnswerCache:
+    """Where answers are kept that may be given again."""
+    return SqlAnswerCache(store.database, hours=settings.cache.hours, entries=settings.cache.entries)
+
+
 def make_cache(settings: Settings, store: Store, answering: Answering, embedder: Embedder | None) -> AnswerCache | None:
     """The cache of answers; None when the settings want none."""
     chosen = settings.cache
     if not chosen.enabled:
         return None
     outside = bool(settings.retrieval.external)
-    kept = SqlAnswerCache(store.database, hours=chosen.hours, entries=chosen.entries)
+    kept = kept_answers(settings, store)
     return AnswerCache(
         kept, answering, embedder, declared=frozenset(chosen.modes), settings=(__version__,), outside=outside
     )

@@ -294,6 +294,12 @@ class JobSettings(Group):
 
     in_server: bool = Field(True, description="The server does jobs, too; false leaves them to `assistant worker`")
     parallel: int = Field(2, ge=1, le=64, description="Jobs that a process does at once")
+    lease_s: float = Field(
+        60.0,
+        ge=1,
+        le=3600,
+        description="A process that was not seen for so long is taken for gone, and its jobs begin again",
+    )
 
 
 class WidgetSettings(Group):

@@ -18,6 +18,8 @@ from assistant.synthesis.calls import complete
 log = structlog.get_logger(__name__)
 
 _TOKENS: Final = 300
+_PATIENT: Final = 8
+"""So many turns may wait for a model that is away; they are remembered in full for a while yet, until the store leaves them out."""
 _QUESTION: Final = 400
 _ANSWER: Final = 1200
 
@@ -30,15 +32,23 @@ class Memory:
         self._prompts = prompts
         self._model = model
 
-    async def refresh(self, conversation: str) -> None:
-        """Add the turns that have left the end of the conversation to its notes, when there are enough of them."""
+    async def is_due(self, conversation: str) -> bool:
+        """Whether `refresh` would write notes now."""
+        return bool(due_for_notes(*await self._store.remembered(conversation)))
+
+    async def refresh(self, conversation: str, *, patient: bool = False) -> None:
+        """Add the turns that have left the end of the conversation to its notes, when there are enough of them.
+
+        Who is `patient` comes again: a model that is away is then no reason for notes by rule, as long as few turns wait for
+        it, and its error is raised.
+        """
         past, notes = await self._store.remembered(conversation)
         turns = due_for_notes(past, notes)
         if turns:
-            text = await self._written(notes.text if notes else "", turns)
+            text = await self._written(notes.text if notes else "", turns, patient=patient)
             await self._store.save_notes(conversation, Notes(text, turns[-1].number))
 
-    async def _written(self, before: str, turns: Sequence[PastTurn]) -> str:
+    async def _written(self, before: str, turns: Sequence[PastTurn], *, patient: bool) -> str:
         """Notes by the model; by rule without one, when it fails, and when it writes nothing."""
         ruled = condense(before, turns)
         if self._model is None:
@@ -46,6 +56,8 @@ class Memory:
         try:
             return await self._by_model(self._model, before, turns) or ruled
         except AssistantError as failure:
+            if patient and failure.retryable and len(turns) <= _PATIENT:
+                raise
             log.info("notes left to the rule", reason=failure.code)
             return ruled
 

@@ -21,11 +21,13 @@ from assistant.interfaces.conversations import (
     Receipt,
 )
 from assistant.interfaces.documents import (
+    ALL_CHUNKS,
     ChunkDraft,
     DocumentDraft,
     DocumentStore,
     ImageDraft,
     ImageSource,
+    Lane,
     StoredChunk,
 )
 from assistant.interfaces.identity import (
@@ -69,6 +71,7 @@ from assistant.interfaces.search import (
 from assistant.interfaces.workers import Signals, Workers
 
 __all__ = [
+    "ALL_CHUNKS",
     "AnswerStore",
     "AnswersOfRecord",
     "BegunTurn",
@@ -95,6 +98,7 @@ __all__ = [
     "KeptOriginal",
     "KnownDocument",
     "KnownPeople",
+    "Lane",
     "Library",
     "MessageView",
     "ModelAround",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Protocol
+from typing import Final, Protocol
 
 from assistant.core.access import Caller
 from assistant.core.evidence import Authority, Region
@@ -67,6 +67,17 @@ class StoredChunk:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A share of all chunks: those whose id leaves `number` when divided by `of`. Lanes of one `of` never meet."""
+
+    number: int = 0
+    of: int = 1
+
+
+ALL_CHUNKS: Final = Lane()
+
+
 class ImageSource(Protocol):
     """Gives the images of documents."""
 
@@ -101,8 +112,16 @@ class DocumentStore(Protocol):
         """The images of a version by id, those that are there; none when the caller may not read the document."""
         ...
 
-    async def chunks_without_vectors(self, embedder: str, limit: int) -> list[StoredChunk]:
-        """Chunks that still lack a vector of this embedder, oldest first."""
+    async def chunks_without_vectors(self, embedder: str, limit: int, lane: Lane = ALL_CHUNKS) -> list[StoredChunk]:
+        """Chunks of the lane that still lack a vector of this embedder, oldest first."""
+        ...
+
+    async def missing_vectors(self, embedder: str, limit: int, after: int = 0) -> list[int]:
+        """Ids of chunks above `after` that lack a vector of this embedder, ascending."""
+        ...
+
+    async def newest_chunk(self) -> int:
+        """The highest id of all chunks; 0 where there are none."""
         ...
 
     async def put_vectors(self, embedder: str, ids: Sequence[int], vectors: Vectors) -> None:

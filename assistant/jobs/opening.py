@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
+from typing import Final
 
 from assistant.errors import BadSetting
 from assistant.interfaces.jobs import Handler, Jobs, Schedule
 from assistant.jobs.in_process import InProcessJobs
+
+LEASE_S: Final = 60.0
 
 
 def is_shared(url: str) -> bool:
@@ -32,17 +35,20 @@ async def open_jobs(
     *,
     parallel: int = 2,
     shared: bool | None = None,
+    lease_s: float = LEASE_S,
 ) -> AsyncIterator[Jobs]:
-    """The jobs of the database at `url`; take the URL past the pooler where there is one.
+    """The jobs of the database at `url`; take the URL past the pooler where there is one. `lease_s` is how long a process may be
+    silent before its jobs begin again elsewhere.
 
     `shared` None takes what fits. Raises BadSetting where they are to be shared and cannot.
     """
     if shared and not is_shared(url):
         raise BadSetting("workers need PostgreSQL and the extra `workers`", setting="database.url")
     if is_shared(url) and shared is not False:
-        from assistant.jobs.postgresql import open_postgresql_jobs
+        from assistant.jobs.postgresql import Pace, open_postgresql_jobs
 
-        async with open_postgresql_jobs(url, handlers, schedule, parallel=parallel) as jobs:
+        pace = Pace.of(lease_s)
+        async with open_postgresql_jobs(url, handlers, schedule, parallel=parallel, pace=pace) as jobs:
             yield jobs
     else:
         yield InProcessJobs(handlers, schedule, parallel=parallel)

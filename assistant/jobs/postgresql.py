@@ -50,6 +50,11 @@ class Pace:
     look_s: float = 5.0
     stop_s: float = 5.0
 
+    @classmethod
+    def of(cls, lease_s: float) -> Pace:
+        """The pace of processes that count as gone after `lease_s` of silence."""
+        return cls(beat_s=lease_s / 6, gone_s=lease_s, look_s=min(cls().look_s, lease_s / 6))
+
 
 Work = TypeVar("Work", bound=Callable[..., Awaitable[Any]])
 

@@ -101,6 +101,31 @@ class SqlAnswerCache:
         self._kept += 1
         return True
 
+    async def sweep(self) -> int:
+        """Take out, for all tenants, what has expired, what was made from documents that have changed, and the oldest of too many;
+        how many. A transaction for each `SWEEP` of them."""
+        newest = func.row_number().over(
+            partition_by=answer_cache.c.tenant, order_by=(answer_cache.c.made_at.desc(), answer_cache.c.id)
+        )
+        ranked = select(answer_cache.c.id, newest.label("place")).subquery()
+        kinds = (
+            select(answer_cache.c.id).where(answer_cache.c.expires_at <= self._clock()),
+            select(ranked.c.id).where(ranked.c.place > self._entries),
+            _stale(),
+        )
+        return sum([await self._take_out(gone) for gone in kinds])
+
+    async def _take_out(self, gone: Select[Any]) -> int:
+        async with self._database.read() as connection:
+            ids = (await connection.scalars(gone)).all()
+        count = 0
+        for start in range(0, len(ids), SWEEP):
+            part = answer_cache.c.id.in_(ids[start : start + SWEEP])
+            async with self._database.write() as connection:
+                free = await connection.scalars(select(answer_cache.c.id).where(part).with_for_update(skip_locked=True))
+                count += await _count(connection, delete(answer_cache).where(answer_cache.c.id.in_(free.all())))
+        return count
+
     def _row(self, key: CacheKey, answer: CachedAnswer, vector: QuestionVector | None) -> dict[str, Any]:
         now = self._clock()
         name = "\0".join((key.tenant, key.frame, key.digest, storable(key.question)))
@@ -139,6 +164,14 @@ async def forget_document(connection: AsyncConnection, document: str) -> int:
     """End the answers that were made from any version of a document; how many."""
     made = select(answer_cache_documents.c.entry).where(answer_cache_documents.c.document == document)
     return await _count(connection, delete(answer_cache).where(answer_cache.c.id.in_(made)))
+
+
+def _stale() -> Select[Any]:
+    """The answers that were made from a version which is not the current one any more, or from a document that is gone."""
+    used = answer_cache_documents.c
+    now = (documents.c.id == used.document) & (documents.c.current_version == used.version)
+    same = select(documents.c.id).where(now, documents.c.deleted_at.is_(None))
+    return select(used.entry).where(~same.exists()).distinct()
 
 
 async def _count(connection: AsyncConnection, change: Delete) -> int:

@@ -18,7 +18,7 @@ from assistant.core.access import Caller
 from assistant.core.messages import Image
 from assistant.core.text import clean_for_display
 from assistant.errors import BadInput, NotFound
-from assistant.interfaces import ChunkDraft, DocumentDraft, StoredChunk, Vectors
+from assistant.interfaces import ALL_CHUNKS, ChunkDraft, DocumentDraft, Lane, StoredChunk, Vectors
 from assistant.store.answer_cache import forget_document
 from assistant.store.engine import Database
 from assistant.store.images import check_images, image_rows, read_images, same_images
@@ -38,7 +38,13 @@ _WITHOUT_VECTOR: Final = text("""
     SELECT c.id, d.title, c.section, substr(v.text, c.span_start + 1, c.span_end - c.span_start) AS exact
     FROM chunks c JOIN documents d ON d.id = c.document
     JOIN document_versions v ON v.document = c.document AND v.number = c.version
-    WHERE c.id >= :start AND NOT EXISTS (SELECT 1 FROM vectors x WHERE x.embedder = :embedder AND x.chunk = c.id)
+    WHERE c.id >= :start AND c.id % :of = :number
+    AND NOT EXISTS (SELECT 1 FROM vectors x WHERE x.embedder = :embedder AND x.chunk = c.id)
+    ORDER BY c.id LIMIT :limit
+""")
+_MISSING: Final = text("""
+    SELECT c.id FROM chunks c
+    WHERE c.id > :after AND NOT EXISTS (SELECT 1 FROM vectors x WHERE x.embedder = :embedder AND x.chunk = c.id)
     ORDER BY c.id LIMIT :limit
 """)
 
@@ -49,7 +55,7 @@ class SqlDocumentStore:
     def __init__(self, database: Database, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._database = database
         self._clock = clock
-        self._first_missing: dict[str, int] = {}
+        self._first_missing: dict[tuple[str, Lane], int] = {}
 
     async def fingerprints(self, tenant: str, collection: str) -> Mapping[str, str]:
         """uri -> fingerprint of every live document of the collection."""
@@ -97,20 +103,31 @@ class SqlDocumentStore:
         async with self._database.read() as connection:
             return await read_images(connection, caller, document, number, ids)
 
-    async def chunks_without_vectors(self, embedder: str, limit: int) -> list[StoredChunk]:
-        """Chunks that still lack a vector of this embedder, oldest first."""
+    async def chunks_without_vectors(self, embedder: str, limit: int, lane: Lane = ALL_CHUNKS) -> list[StoredChunk]:
+        """Chunks of the lane that still lack a vector of this embedder, oldest first."""
         # What lies below the last find has vectors: start there, and look at everything only when little is left
         # (a chunk with a lower id may have been committed later).
-        start = self._first_missing.get(embedder, 0)
-        found = await self._missing(embedder, start, limit)
+        start = self._first_missing.get((embedder, lane), 0)
+        found = await self._missing(embedder, lane, start, limit)
         if start and len(found) < limit:
-            found = await self._missing(embedder, 0, limit)
+            found = await self._missing(embedder, lane, 0, limit)
         if found:
-            self._first_missing[embedder] = found[0].id
+            self._first_missing[embedder, lane] = found[0].id
         return found
 
-    async def _missing(self, embedder: str, start: int, limit: int) -> list[StoredChunk]:
-        values = {"embedder": embedder, "start": start, "limit": limit}
+    async def missing_vectors(self, embedder: str, limit: int, after: int = 0) -> list[int]:
+        """Ids of chunks above `after` that lack a vector of this embedder, ascending."""
+        values = {"embedder": embedder, "limit": limit, "after": after}
+        async with self._database.read() as connection:
+            return list((await connection.scalars(_MISSING, values)).all())
+
+    async def newest_chunk(self) -> int:
+        """The highest id of all chunks; 0 where there are none."""
+        async with self._database.read() as connection:
+            return int(await connection.scalar(select(func.max(chunks.c.id))) or 0)
+
+    async def _missing(self, embedder: str, lane: Lane, start: int, limit: int) -> list[StoredChunk]:
+        values = {"embedder": embedder, "start": start, "limit": limit, "number": lane.number, "of": lane.of}
         async with self._database.read() as connection:
             rows = (await connection.execute(_WITHOUT_VECTOR, values)).all()
         return [StoredChunk(row.id, embedding_text(row.title, row.section, row.exact)) for row in rows]

@@ -249,6 +249,14 @@ class SqlRetention:
             return report
         return replace(report, scrubbed=await scrub(self._database, rebuild=False))
 
+    async def due(self, name: str, every: timedelta) -> bool:
+        """Whether the schedule of this name is due: `claim` would give True."""
+        late = select(retention_runs.c.name).where(
+            retention_runs.c.name == name, retention_runs.c.begun_at > self._clock() - every
+        )
+        async with self._database.read() as connection:
+            return (await connection.execute(late)).one_or_none() is None
+
     async def claim(self, name: str, every: timedelta) -> bool:
         """Whether the schedule of this name is due, which it then is for nobody else: of all processes one gets True."""
         now, never = self._clock(), datetime(1970, 1, 1, tzinfo=UTC)

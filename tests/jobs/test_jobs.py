@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from assistant.errors import BadInput, NotFound
-from assistant.interfaces.jobs import JobStatus, Payload, Schedule
+from assistant.interfaces.jobs import Jobs, JobStatus, Payload, Schedule
 from assistant.jobs import in_process, postgresql
 from tests.jobs.queues import Doing, fresh, queue, running, until, until_listed
 
@@ -96,12 +96,16 @@ async def test_a_failure_replaces_the_earlier_one_of_its_key(url: str, monkeypat
     for module in (in_process, postgresql):
         monkeypatch.setattr(module, "wait_s", lambda _: 0)
     doing = Doing(errors=99)
+
+    async def fail(jobs: Jobs, n: int, key: str) -> None:
+        await jobs.enqueue("read", {"n": n}, key=key)
+        await until(lambda: doing.begun == 5 * (n + 1))
+        await until_listed(jobs, JobStatus.WAITING, 0)
+        await until_listed(jobs, JobStatus.RUNNING, 0)
+
     async with queue(url, {"read": doing}) as jobs, running(jobs):
         for n, key in enumerate(("k", "other", "k", "k")):
-            await jobs.enqueue("read", {"n": n}, key=key)
-            await until(lambda n=n: doing.begun == 5 * (n + 1))
-            await until_listed(jobs, JobStatus.WAITING, 0)
-            await until_listed(jobs, JobStatus.RUNNING, 0)
+            await fail(jobs, n, key)
         failed = await until_listed(jobs, JobStatus.FAILED, 2)
     assert [(job.key, job.payload["n"]) for job in failed] == [("k", 3), ("other", 1)]
 

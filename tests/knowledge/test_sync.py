@@ -11,7 +11,7 @@ from assistant.core.access import Caller
 from assistant.core.evidence import Authority
 from assistant.core.messages import Image
 from assistant.errors import BadDocument, NotFound
-from assistant.interfaces import DocumentDraft, StoredChunk, Vectors
+from assistant.interfaces import ALL_CHUNKS, DocumentDraft, Lane, StoredChunk, Vectors
 from assistant.knowledge import ocr, sync
 from assistant.knowledge.chunking import ChunkSize
 from assistant.knowledge.documents import Limits
@@ -50,8 +50,14 @@ class MemoryStore:
     async def images(self, caller: Caller, document: str, number: int, ids: Sequence[str]) -> dict[str, Image]:
         return {}
 
-    async def chunks_without_vectors(self, embedder: str, limit: int) -> list[StoredChunk]:
+    async def chunks_without_vectors(self, embedder: str, limit: int, lane: Lane = ALL_CHUNKS) -> list[StoredChunk]:
         return []
+
+    async def missing_vectors(self, embedder: str, limit: int, after: int = 0) -> list[int]:
+        return []
+
+    async def newest_chunk(self) -> int:
+        return 0
 
     async def put_vectors(self, embedder: str, ids: Sequence[int], vectors: Vectors) -> None:
         assert len(ids) == len(vectors)
