@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from assistant.config import FAILURES, Failure
+from assistant.core.prompt import ModelRequest
+from assistant.core.reading import MESSAGE_OVERHEAD
 from assistant.errors import AssistantError, ContextOverflow, ModelUnavailable
 from assistant.interfaces import ChatModel
 from assistant.llm.breaker import Breaker
@@ -47,6 +49,11 @@ class Endpoint:
     def stands_in(self, failure: Failure, for_model: ChatModel) -> bool:
         """Whether a call that failed like this at `for_model` may go here."""
         return failure in self.on and (failure != "overflow" or self.model.window > for_model.window)
+
+    def holds(self, request: ModelRequest) -> bool:
+        """Whether prompt and answer fit the window here, by the counter of this model. Takes milliseconds: call it in a thread."""
+        prompt = sum(self.model.counter.count(message.text) + MESSAGE_OVERHEAD for message in request.messages)
+        return prompt + request.sampling.max_tokens <= self.model.window
 
 
 def failure_kind(error: AssistantError) -> Failure | None:

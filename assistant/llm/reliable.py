@@ -139,7 +139,7 @@ class ReliableModel(ModelAround):
         except TurnFailed as error:
             told, kind, failed = error, failure_kind(error), first
         for endpoint in others:
-            if kind is None or not endpoint.stands_in(kind, failed.model):
+            if kind is None or not endpoint.stands_in(kind, failed.model) or not await _holds(endpoint, first, request):
                 continue
             log.warning("a model stands in", model=endpoint.model.name, instead_of=failed.model.name, failure=kind)
             try:
@@ -211,6 +211,14 @@ class ReliableModel(ModelAround):
         if asked is not None:
             return asked if asked <= LONGEST_WAIT_S else None
         return float(BACKOFF_S * 2**attempt) * random.uniform(0.5, 1.5)  # noqa: S311 - spreads load, hides nothing
+
+
+async def _holds(endpoint: Endpoint, first: Endpoint, request: ModelRequest) -> bool:
+    """Whether a prompt that was made for the window of the first fits here, too."""
+    if endpoint.model.window >= first.model.window or await asyncio.to_thread(endpoint.holds, request):
+        return True
+    log.warning("a model cannot stand in: the prompt is too long for it", model=endpoint.model.name)
+    return False
 
 
 def _any_stands_in(others: Sequence[Endpoint], kind: Failure, endpoint: Endpoint) -> bool:

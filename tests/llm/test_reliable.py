@@ -131,6 +131,18 @@ async def test_a_prompt_too_long_goes_to_a_larger_window_only() -> None:
         await collect(reliable(main, same))
 
 
+@pytest.mark.parametrize(("window", "answers"), [(52, False), (200, True)])
+async def test_one_whose_window_does_not_hold_the_prompt_is_not_asked(window: int, answers: bool) -> None:
+    small = ScriptedModel(["small"], window=window)
+    model = reliable(failing(), small, retries=0)
+    if answers:
+        assert (await collect(model))[0] == "small"
+        return
+    with pytest.raises(ModelUnavailable) as caught:
+        await collect(model)
+    assert (caught.value.data["status"], small.calls) == (503, [])
+
+
 async def test_a_wrong_key_is_told_and_nobody_stands_in() -> None:
     main, other = failing(error=ModelMisconfigured("401", status=401)), ScriptedModel()
     assert isinstance(await failure(reliable(main, other)), ModelMisconfigured)
