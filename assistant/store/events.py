@@ -196,16 +196,16 @@ def _succeed(call: Append) -> None:
 
 
 def _fail(call: Append, error: Exception) -> None:
-    if _is_second_end(str(getattr(error, "orig", error))):
+    if _is_second_end(getattr(error, "orig", error)):
         error = TurnEnded("the turn has ended", turn=call.turn)
     if not call.done.done():
         call.done.set_exception(error)
 
 
-def _is_second_end(message: str) -> bool:
-    """Whether a database says that the turn has its turn.done already (the unique index ix_events_done).
+def _is_second_end(error: BaseException) -> bool:
+    """Whether a database says that the turn has its turn.done already.
 
-    PostgreSQL names the index of the partition, which somebody may have made by hand: its columns tell too.
+    By the columns of the unique index ix_events_done: in PostgreSQL that of a partition has another name.
     """
-    named = "ix_events_done" in message or "(conversation, turn)=(" in message
-    return named or message.endswith("UNIQUE constraint failed: events.conversation, events.turn")
+    of_postgresql = "(conversation, turn)=(" in str(getattr(error.__cause__, "detail", ""))
+    return of_postgresql or str(error).endswith("UNIQUE constraint failed: events.conversation, events.turn")

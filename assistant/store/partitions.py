@@ -60,7 +60,7 @@ class _Parted:
         return f"{self.table}_default"
 
 
-# Processes of before decision 0013 know a second end of a turn by the name of the index.
+# Processes of before decision 0013 know a second end of a turn by the beginning of the name of the index.
 _EVENTS: Final = _Parted(
     "events",
     "conversation",
@@ -80,7 +80,7 @@ _RECORDS: Final = _Parted(
 _PARTED: Final = (_EVENTS, _RECORDS)
 
 _PARTITION: Final = re.compile(r"(events|audit_records)_(default|before|\d{4}_\d{2})")
-_LOCK: Final = text("SELECT pg_try_advisory_xact_lock(hashtext('partitions by month'))")
+_LOCK: Final = text("SELECT pg_advisory_xact_lock(hashtext('partitions by month'))")
 _WAIT: Final = text("SELECT set_config('lock_timeout', :lock, true), set_config('statement_timeout', :statement, true)")
 _BOUNDS: Final = text("""
     SELECT c.relname AS name, pg_get_expr(c.relpartbound, c.oid) AS bound
@@ -157,11 +157,12 @@ def _month(now: datetime, later: int) -> datetime:
 
 
 @asynccontextmanager
-async def _alone(database: Database, waits: Waits) -> AsyncIterator[AsyncConnection | None]:
-    """A transaction of the one process that works at partitions, which waits for nobody for long; None for all others."""
+async def _alone(database: Database, waits: Waits) -> AsyncIterator[AsyncConnection]:
+    """A transaction of the one process that works at partitions, which waits for nobody for long; others wait for their turn."""
     async with database.write() as connection:
         await connection.execute(_WAIT, {"lock": str(waits.lock_ms), "statement": str(waits.statement_ms)})
-        yield connection if await connection.scalar(_LOCK) else None
+        await connection.execute(_LOCK)
+        yield connection
 
 
 async def _make(database: Database, parted: _Parted, month: datetime, waits: Waits, most_moved: int) -> str | None:
@@ -172,7 +173,7 @@ async def _make(database: Database, parted: _Parted, month: datetime, waits: Wai
             return None
     try:
         async with _alone(database, waits) as alone:
-            if alone is None or _covers(await _partitions(alone, parted), low):
+            if _covers(await _partitions(alone, parted), low):
                 return None
             moved = await _attach(alone, parted, name, (low, high), most_moved)
     except DBAPIError as error:
@@ -214,8 +215,6 @@ async def _attach(
 async def _drop(database: Database, parted: _Parted, name: str, waits: Waits) -> bool:
     try:
         async with _alone(database, waits) as alone:
-            if alone is None:
-                return False
             # What DROP takes, in its order, before it is looked again.
             await alone.execute(text(f"LOCK TABLE ONLY {parted.table} IN ACCESS EXCLUSIVE MODE"))
             await alone.execute(text(f"LOCK TABLE {parted.default} IN ACCESS EXCLUSIVE MODE"))
