@@ -6,17 +6,19 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic
 from typing import Any, Final
 from uuid import uuid4
 
 import orjson
 import structlog
-from sqlalchemy import Connection, event
+from sqlalchemy import Connection, Dialect, event
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import ArgumentError, DBAPIError, InvalidatePoolError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
-from sqlalchemy.pool import NullPool
+from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
 from assistant.errors import BadSetting
 from assistant.store.unreachable import is_unreachable, telling_unavailable
@@ -28,6 +30,9 @@ BUSY_TIMEOUT_MS: Final = 15_000
 
 CONNECT_PATIENCE_S: Final = 10.0
 """For how long a PostgreSQL server that cannot be reached is waited for, in seconds."""
+
+IDLE_S: Final = 1.0
+"""A connection that has lain in the pool for longer is asked whether its server is still there, before it is used."""
 
 REPLICA_CONNECT_S: Final = 2.0
 """Longest wait for a connection to the replica, in seconds; a search does not wait longer for what it can do without."""
@@ -102,15 +107,30 @@ def make_engine(
         "json_deserializer": orjson.loads,
     }
     options |= {"pool_size": pool_size} if pooled else {"poolclass": NullPool}
-    if pooled and parsed.drivername.startswith("postgresql"):
-        options |= {"pool_pre_ping": True}  # a server may have been restarted; a file has not
     if parsed.drivername.startswith("postgresql"):
         options |= {"connect_args": _asyncpg_options(prepared, connect_s)}
     engine = create_async_engine(parsed, **options)
     if engine.dialect.name == "sqlite":
         event.listen(engine.sync_engine, "connect", prepare_sqlite)
         event.listen(engine.sync_engine, "begin", _begin_sqlite)
+    else:
+        event.listen(engine.sync_engine, "checkin", _note_use)
+        event.listen(engine.sync_engine, "checkout", partial(_ping, engine.dialect))
     return engine
+
+
+def _note_use(_connection: DBAPIConnection | None, record: ConnectionPoolEntry) -> None:
+    record.info["used"] = monotonic()
+
+
+def _ping(dialect: Dialect, connection: DBAPIConnection, record: ConnectionPoolEntry, _proxy: object) -> None:
+    """Ask a connection that has lain idle whether its server is still there; a turn takes many, a moment apart."""
+    if monotonic() - record.info.get("used", monotonic()) < IDLE_S:
+        return
+    try:
+        dialect.do_ping(connection)
+    except Exception as error:
+        raise InvalidatePoolError from error
 
 
 def _asyncpg_options(prepared: bool, connect_s: float) -> dict[str, Any]:

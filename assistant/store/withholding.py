@@ -50,6 +50,8 @@ async def hidden_documents(
     """Those of the documents that the caller may not read now; one from outside the knowledge base has the groups it was
     found with."""
     found = dict(shown)
+    if not found:
+        return set()
     known = select(documents.c.id, documents.c.tenant).where(documents.c.id.in_(found))
     tenants = {row.id: row.tenant for row in await connection.execute(known)}
     now = await read_access(connection, tenants)
