@@ -20,7 +20,7 @@ from assistant.store import Store
 from assistant.store.answer_cache import MOST_CANDIDATES, SqlAnswerCache, forget_document, forget_turns
 from assistant.store.documents import document_id
 from assistant.store.scrubbing import remove
-from assistant.store.tables import answer_cache, answer_cache_documents, conversations, turns
+from assistant.store.tables import answer_cache, answer_cache_documents, conversations, documents, turns
 from tests.store.filling import ANN, citation_of, draft, found_evidence, put
 
 LEAVE = document_id("acme", "handbook", "leave.md")
@@ -138,6 +138,60 @@ async def test_the_oldest_leave_when_there_are_too_many_and_other_tenants_lose_n
     left = [n for n in range(7) if await cache.candidates(key(frame=f"k{n}"))]
     assert left == [4, 5, 6]
     assert await cache.candidates(key(tenant="rival"))
+
+
+async def test_a_sweep_takes_what_expired_of_all_tenants(store: Store) -> None:
+    await filled(store)
+    clock = Clock()
+    cache = SqlAnswerCache(store.database, hours=2, clock=clock)
+    for tenant in ("acme", "rival"):
+        await cache.keep(key(tenant=tenant), await answer(store), None)
+    clock.now += timedelta(hours=1, minutes=59)
+    assert await cache.sweep() == 0
+    await cache.keep(key("younger"), await answer(store), None)
+    clock.now += timedelta(minutes=1)
+    assert await cache.sweep() == 2
+    assert [kept.key.question for kept in await cache.candidates(key())] == ["younger"]
+
+
+async def test_a_sweep_takes_the_oldest_of_too_many_for_each_tenant(store: Store) -> None:
+    await filled(store)
+    clock, few = Clock(), 100
+    cache = SqlAnswerCache(store.database, clock=clock)
+    for n in range(few + 70):
+        await cache.keep(key(frame=f"k{n}"), await answer(store), None)
+    await cache.keep(key(tenant="rival"), await answer(store), None)
+    assert await SqlAnswerCache(store.database, entries=few, clock=clock).sweep() == 70
+    assert await rows(store) == few + 1
+    assert not await cache.candidates(key(frame="k69"))
+    assert await cache.candidates(key(frame="k70"))
+
+
+async def test_a_sweep_takes_what_was_made_from_versions_that_are_gone(store: Store) -> None:
+    await filled(store)
+    cache = SqlAnswerCache(store.database)
+    await cache.keep(key(), await answer(store), None)
+    await cache.keep(key(frame="k2"), await answer(store), None)
+    assert await cache.sweep() == 0
+    async with store.database.write() as connection:  # as an older program, or a restore, may leave it
+        await connection.execute(update(documents).where(documents.c.id == LEAVE).values(current_version=2))
+    assert await cache.sweep() == 2
+    assert await rows(store) == 0
+
+
+async def test_a_sweep_leaves_what_somebody_else_holds(postgresql_url: str) -> None:
+    async with Store(postgresql_url) as store:
+        await filled(store)
+        clock = Clock()
+        cache = SqlAnswerCache(store.database, hours=1, clock=clock)
+        await cache.keep(key(), await answer(store), None)
+        await cache.keep(key(frame="k2"), await answer(store), None)
+        clock.now += timedelta(hours=2)
+        async with store.database.write() as connection:
+            held = select(answer_cache.c.id).where(answer_cache.c.frame == "k1").with_for_update()
+            await connection.execute(held)
+            assert await asyncio.wait_for(cache.sweep(), 10) == 1
+        assert await cache.sweep() == 1
 
 
 async def test_any_change_of_a_used_document_ends_the_answer(store: Store) -> None:

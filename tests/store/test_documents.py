@@ -11,7 +11,7 @@ import pytest
 
 from assistant.core.text import Span
 from assistant.errors import BadInput, NotFound
-from assistant.interfaces import ChunkDraft
+from assistant.interfaces import ChunkDraft, Lane
 from assistant.store import Store
 from assistant.store.documents import document_id
 from tests.store.filling import draft, find, put
@@ -71,6 +71,26 @@ async def test_chunks_wait_for_vectors_oldest_first(store: Store) -> None:
     rest = await store.documents.chunks_without_vectors("e", 10)
     assert [chunk.text for chunk in rest] == ["Leave\nSection\nThree."]
     assert len(await store.documents.chunks_without_vectors("other", 10)) == 3
+
+
+async def test_lanes_share_the_chunks_out(store: Store) -> None:
+    await put(store, draft("One. Two. Three. Four. Five."))
+    lanes = [await store.documents.chunks_without_vectors("e", 10, Lane(number, 3)) for number in range(3)]
+    everything = await store.documents.missing_vectors("e", 10)
+    assert [[chunk.id % 3 for chunk in lane] for lane in lanes] == [[n] * len(lanes[n]) for n in range(3)]
+    assert sorted(chunk.id for lane in lanes for chunk in lane) == everything
+    assert len(everything) == 5
+    first, *rest = lanes[0]
+    await store.documents.put_vectors("e", [first.id], np.eye(1, 4, dtype=np.float32))
+    assert await store.documents.chunks_without_vectors("e", 10, Lane(0, 3)) == rest
+    assert await store.documents.missing_vectors("e", 10) == [id_ for id_ in everything if id_ != first.id]
+    assert await store.documents.missing_vectors("e", 10, everything[-2]) == [everything[-1]]
+    assert await store.documents.missing_vectors("e", 2) == [id_ for id_ in everything if id_ != first.id][:2]
+    assert await store.documents.newest_chunk() == everything[-1]
+
+
+async def test_of_no_chunks_none_is_the_newest(store: Store) -> None:
+    assert await store.documents.newest_chunk() == 0
 
 
 async def test_unchanged_chunks_keep_their_vectors_in_the_next_version(store: Store) -> None:

@@ -117,11 +117,15 @@ async def test_a_dry_run_says_the_same_and_takes_nothing(kept: Store) -> None:
 async def test_one_process_of_all_runs_the_schedule(kept: Store) -> None:
     retention = SqlRetention(kept.database, kept.audit)
     day = timedelta(days=1)
+    assert await retention.due("policies", day)
     claims = await asyncio.gather(*(retention.claim("policies", day) for _ in range(5)))
     assert sorted(claims) == [False, False, False, False, True]
+    assert not await retention.due("policies", day)
+    assert await retention.due("other", day)
     assert await retention.claim("other", day)
     assert not await retention.claim("policies", timedelta(hours=1))
     later = SqlRetention(kept.database, kept.audit, clock=lambda: datetime.now(UTC) + day)
+    assert await later.due("policies", day)
     assert await later.claim("policies", day)
 
 
