@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -50,7 +51,16 @@ from assistant.store.rows import (
     plan_values,
 )
 from assistant.store.shown import read_conflicts, read_evidence, read_past_passage, stored_evidence
-from assistant.store.starting import accept, accepted_before, check_limit, earlier_start, owned_by, rights_of, running
+from assistant.store.starting import (
+    accept,
+    accepted_before,
+    check_limit,
+    earlier_start,
+    owned_by,
+    rights_of,
+    running,
+    with_past,
+)
 from assistant.store.tables import (
     citation_numbers,
     citations,
@@ -63,7 +73,6 @@ from assistant.store.tables import (
 from assistant.store.unreachable import ASKING_PATIENCE_S, patient, patient_for
 from assistant.store.upsert import insert_or_ignore
 from assistant.store.usage import NO_LIMITS, Meter
-from assistant.store.withholding import withheld_turns
 
 
 class SqlConversationStore:
@@ -179,17 +188,14 @@ class SqlConversationStore:
                 await check_limit(connection, caller, limit)
                 await self.meter.check_allowance(connection, caller, now)
                 await self.meter.count_turn(connection, caller, now)
-            withheld = await withheld_turns(connection, caller, conversation)
-            history = await past_turns(connection, conversation, withheld)
-            notes = None if withheld else await read_notes(connection, conversation)
-            numbers = await _numbers(connection, conversation)
+            begun = await with_past(connection, caller, owned, BegunTurn(turn, duplicate=False, numbers={}))
             accepted = TurnAccepted(turn, client_id, text, self._names.of(caller), tuple(map(storable, attachments)))
             if earlier is None:
                 rights = rights_of(caller, collections)
                 event = await accept(connection, owned, accepted, mode, rights, self._new_id(), now, self._worker)
             else:
                 event = await accepted_before(connection, turn)
-        return BegunTurn(turn, duplicate=False, history=history, notes=notes, numbers=numbers, event=event)
+        return replace(begun, event=event)
 
     async def remembered(self, conversation: str) -> tuple[tuple[PastTurn, ...], Notes | None]:
         """The last finished turns, oldest first, and the notes of the older ones."""
@@ -348,11 +354,6 @@ async def _check_exists(connection: AsyncConnection, conversation: str, turn: st
     query = select(turns.c.id).where(turns.c.id == turn, turns.c.conversation == conversation)
     if await connection.scalar(query) is None:
         raise NotFound("no such turn")
-
-
-async def _numbers(connection: AsyncConnection, conversation: str) -> dict[str, int]:
-    query = select(citation_numbers).where(citation_numbers.c.conversation == conversation)
-    return {row.evidence_id: row.n for row in await connection.execute(query)}
 
 
 async def _save_evidence(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -12,11 +13,13 @@ from assistant.core.access import Caller
 from assistant.core.events import TurnAccepted, TurnFinished
 from assistant.core.messages import Role
 from assistant.errors import Busy
-from assistant.interfaces import NumberedEvent
+from assistant.interfaces import BegunTurn, NumberedEvent
 from assistant.store.events import append_one, numbered
+from assistant.store.remembering import past_turns, read_notes
 from assistant.store.rows import AnyRow
 from assistant.store.signals import tell
-from assistant.store.tables import conversations, events, messages, turns
+from assistant.store.tables import citation_numbers, conversations, events, messages, turns
+from assistant.store.withholding import withheld_turns
 
 LONGEST_TITLE: Final = 80
 """Code points of the first question that become the title of a conversation."""
@@ -52,6 +55,18 @@ async def accepted_before(connection: AsyncConnection, turn: str) -> NumberedEve
     """The turn.accepted that an earlier attempt of the same start wrote, whose commit went through and was not heard of."""
     query = select(events).where(events.c.turn == turn, events.c.type == TurnAccepted.type)
     return numbered((await connection.execute(query)).one())
+
+
+async def with_past(connection: AsyncConnection, caller: Caller, owned: AnyRow, begun: BegunTurn) -> BegunTurn:
+    """The start with history, notes and citation numbers of its conversation; without what the caller may not read any more."""
+    if not owned.turn_count:
+        return begun
+    withheld = await withheld_turns(connection, caller, owned.id)
+    history = await past_turns(connection, owned.id, withheld)
+    notes = None if withheld else await read_notes(connection, owned.id)
+    query = select(citation_numbers).where(citation_numbers.c.conversation == owned.id)
+    numbers = {row.evidence_id: row.n for row in await connection.execute(query)}
+    return replace(begun, history=history, notes=notes, numbers=numbers)
 
 
 def rights_of(caller: Caller, collections: frozenset[str] | None) -> dict[str, Any]:
