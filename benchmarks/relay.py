@@ -6,8 +6,9 @@ worker, streaming   the whole worker between the first words of all streams and 
                     commit of every event to SQLite, JSON, websockets; every frame is checked by its reader
 worker, whole turn  the same from the question to turn.done of all: with what a turn costs however short its answer is
 direct stream       the product's reader of OpenAI's form alone, without a turn and without a websocket
-Chainlit, ...       with --peer PYTHON, an interpreter that has Chainlit: the same two parts of as many answers through one Chainlit
-                    server to as many socket.io clients (`relay_peer.py`); it stores nothing
+Chainlit, ...       with --peer PYTHON, an interpreter that has Chainlit: the same two parts of as many answers through one server of
+                    its own to as many socket.io clients (`relay_peer.py`); it stores nothing
+Open WebUI, ...     the same with an interpreter that has Open WebUI; it stores each answer at its end. --peer may be given twice
 litellm             `async for chunk in await litellm.acompletion(stream=True)`, nothing done with the chunks
 
 The CPU time is that of the process that reads from the model, user and system. The ratio is that of the row to litellm's.
@@ -120,9 +121,9 @@ async def alone(name: str, streams: int, read: Callable[[], AsyncIterator[int]])
     return Row(name, sum(sizes) / TOKEN, process_time() - cpu, monotonic() - wall)
 
 
-async def by_peer(url: str, chosen: argparse.Namespace) -> list[Row]:
+async def by_peer(url: str, python: str, chosen: argparse.Namespace) -> list[Row]:
     """The rows of the peer's server, measured by the peer's interpreter."""
-    command = [chosen.peer, str(Path(__file__).with_name("relay_peer.py")), "--url", url]
+    command = [python, str(Path(__file__).with_name("relay_peer.py")), "--url", url]
     command += [f"--{name}={getattr(chosen, name)}" for name in ("streams", "tokens", "rate")]
     process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
     out, _ = await process.communicate()
@@ -130,11 +131,11 @@ async def by_peer(url: str, chosen: argparse.Namespace) -> list[Row]:
         raise SystemExit(f"the peer ended with {process.returncode}")
     told = json.loads(out.splitlines()[-1])
     print(f"peer: {told['versions']}", file=sys.stderr)
-    return [_peer_row(**part) for part in told["parts"]]
+    return [_peer_row(told["name"], **part) for part in told["parts"]]
 
 
-def _peer_row(name: str, wall: float, cpu: float, characters: int, frames: int) -> Row:
-    return Row(f"Chainlit, {name}", characters / TOKEN, cpu, wall, frames)
+def _peer_row(peer: str, name: str, wall: float, cpu: float, characters: int, frames: int) -> Row:
+    return Row(f"{peer}, {name}", characters / TOKEN, cpu, wall, frames)
 
 
 async def measure(chosen: argparse.Namespace) -> list[Row]:
@@ -148,8 +149,8 @@ async def measure(chosen: argparse.Namespace) -> list[Row]:
         reader = OpenAICompatibleModel(url, name, window=8192, counter=NaiveCounter())
         rows.append(await alone("direct stream", chosen.streams, lambda: direct(reader)))
         await reader.aclose()
-        if chosen.peer:
-            rows += await by_peer(url, chosen)
+        for python in chosen.peer:
+            rows += await by_peer(url, python, chosen)
         rows.append(await alone("litellm", chosen.streams, lambda: by_litellm(url, short)))
         return rows
 
@@ -157,13 +158,13 @@ async def measure(chosen: argparse.Namespace) -> list[Row]:
 def show(rows: list[Row]) -> None:
     base = rows[-1].rate
     print(
-        f"{'':20} {'tokens':>8} {'CPU s':>7} {'wall s':>7} {'tokens/CPU s':>13} {'us/token':>9} {'a frame':>8} {'ratio':>6}"
+        f"{'':22} {'tokens':>8} {'CPU s':>7} {'wall s':>7} {'tokens/CPU s':>13} {'us/token':>9} {'a frame':>8} {'ratio':>6}"
     )
     for row in rows:
         held = f"{row.tokens / row.frames:8.1f}" if row.frames else " " * 8
         cost = 1e6 / row.rate
         print(
-            f"{row.name:20} {row.tokens:8.0f} {row.cpu:7.2f} {row.wall:7.1f} {row.rate:13.0f} {cost:9.1f} {held} {row.rate / base:6.1f}"
+            f"{row.name:22} {row.tokens:8.0f} {row.cpu:7.2f} {row.wall:7.1f} {row.rate:13.0f} {cost:9.1f} {held} {row.rate / base:6.1f}"
         )
 
 
@@ -173,7 +174,9 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=600)
     parser.add_argument("--rate", type=float, default=50, help="tokens a second of each stream")
     parser.add_argument("--baseline-tokens", type=int, default=100, help="tokens of each of litellm's streams")
-    parser.add_argument("--peer", default="", metavar="PYTHON", help="an interpreter that has Chainlit")
+    parser.add_argument(
+        "--peer", action="append", default=[], metavar="PYTHON", help="one that has Chainlit or Open WebUI"
+    )
     parser.add_argument("--json", action="store_true")
     chosen = parser.parse_args()
     rows = asyncio.run(measure(chosen))
