@@ -22,7 +22,7 @@ import orjson
 import psutil
 from ulid import ULID
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.typing import Subprotocol
+from websockets.typing import Origin, Subprotocol
 
 ROOT = Path(__file__).parents[1]
 Frame = dict[str, Any]
@@ -50,8 +50,11 @@ class Worker:
 
 
 @contextmanager
-def worker(**settings: str) -> Iterator[Worker]:
-    """A worker over a new database with these settings, until the block ends; `model__name` becomes ASSISTANT_MODEL__NAME."""
+def worker(home: Path | None = None, /, **settings: str) -> Iterator[Worker]:
+    """A worker with these settings, until the block ends; `model__name` becomes ASSISTANT_MODEL__NAME.
+
+    Its keys and its SQLite file are in `home`, which workers of one database share; without one all is new.
+    """
     common = {
         "auth__development_user": "bench", "retrieval__embedder": "none", "server__running_turns_per_user": "100",
         "server__starts_per_minute": "10000", "server__log_level": "warning",
@@ -59,12 +62,13 @@ def worker(**settings: str) -> Iterator[Worker]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("ASSISTANT_")}
     environment |= {f"ASSISTANT_{name.upper()}": value for name, value in {**common, **settings}.items()}
     environment |= {"PYTHONPATH": str(ROOT)}
-    with tempfile.TemporaryDirectory() as folder, (Path(folder) / "log").open("wb") as log:
-        port = _free_port()
+    port = _free_port()
+    with tempfile.TemporaryDirectory() as made, (Path(made) / "log").open("wb") as log:
+        folder = home or Path(made)
         command = [sys.executable, "-m", "assistant", "serve", "--port", str(port)]
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
         try:
-            _wait_ready(f"http://127.0.0.1:{port}", process, Path(folder) / "log")
+            _wait_ready(f"http://127.0.0.1:{port}", process, Path(made) / "log")
             yield Worker(f"http://127.0.0.1:{port}", psutil.Process(process.pid))
         finally:
             process.terminate()
@@ -142,17 +146,22 @@ class Page:
 
 
 async def open_page(
-    url: str, session: str | None = None, epoch: str = "", seq: int = 0, *, buffer: int | None = None
+    url: str, session: str | None = None, epoch: str = "", seq: int = 0, *, buffer: int | None = None, token: str = ""
 ) -> Page:
-    """A socket with a new session, or one that comes back to its own; `buffer` bytes may wait for it in the kernel."""
+    """A socket with a new session, or one that comes back to its own; `buffer` bytes may wait for it in the kernel.
+
+    Without a `token` the development user asks.
+    """
     made = await connect(
         url.replace("http", "ws") + "/v1/ws",
-        subprotocols=[Subprotocol("assistant.v1")],
+        subprotocols=[Subprotocol("assistant.v1")], origin=Origin(url),
         sock=_narrow(url, buffer) if buffer else None,
         compression=None, proxy=None, open_timeout=60, ping_interval=None,
     )  # fmt: skip
     page = Page(made, session or "", epoch, seq)
     d: Frame = {"client": {"name": "bench", "version": "1"}, "locale": "en"}
+    if token:
+        d |= {"token": token}
     if session:
         d |= {"session_id": session, "resume": {"epoch": epoch, "seq": seq}}
     await page.send("session.open", d)
