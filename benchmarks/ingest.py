@@ -4,8 +4,12 @@ PYTHONPATH=. .venv/bin/python benchmarks/ingest.py [--pages 10000] [--workers 2]
 
 The pages are made from the two editions of the handbook in assistant/demo: each copy has its number in the title and other figures
 in the text, so that no two are the same. They are read into SQLite as `assistant ingest` does it, words only, in a process of
-its own; its peak memory is that of the process and of its largest reader. Then once more into a new database, where the process and its readers
-are killed with SIGKILL when half of the pages are stored; what the second run reads must be exactly the other half.
+its own. Then once more into a new database, where the process and its readers are killed with SIGKILL when half of the pages are
+stored; what the second run reads must be exactly the other half, with as many chunks in the end as without the kill.
+
+`mb` and `reader_mb` are the peaks of the process and of its largest reader, `all_mb` that of all processes together, looked at four
+times a second, where a page that several share counts once (PSS). The peer is one process, which then reads all again: its `mb` is
+that of the first time.
 With --peer PYTHON, an interpreter that has llama-index-core, its IngestionPipeline reads the same files (SimpleDirectoryReader,
 SentenceSplitter, a document store that finds what was read before), without vectors, kept as JSON.
 """
@@ -14,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import json
 import os
 import re
@@ -27,7 +32,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 DEMO = Path(__file__).parents[1] / "assistant" / "demo"
+EVERY_S = 0.25
 EDITIONS = ("18f-handbook", "18f-handbook-2021")
 
 
@@ -98,12 +106,28 @@ def child(what: str, *arguments: object) -> subprocess.Popen[str]:
 
 
 def result(process: subprocess.Popen[str]) -> dict[str, Any]:
-    """What a step printed last."""
+    """What a step printed last, and the peak memory of all its processes."""
+    peak = 0
+    while process.poll() is None:
+        peak = max(peak, held(process.pid))
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(EVERY_S)
     out, _ = process.communicate()
     if process.returncode:
         raise SystemExit(f"a step ended with {process.returncode}")
     found: dict[str, Any] = json.loads(out.strip().splitlines()[-1])
-    return found
+    return found | {"all_mb": round(peak / 2**20)}
+
+
+def held(process: int) -> int:
+    """Bytes that a process and all that it started hold now."""
+    total = 0
+    with contextlib.suppress(psutil.NoSuchProcess):
+        parent = psutil.Process(process)
+        for each in (parent, *parent.children(recursive=True)):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                total += int(each.memory_full_info().pss)
+    return total
 
 
 def stored(database: Path) -> int:
@@ -115,18 +139,21 @@ def stored(database: Path) -> int:
         return 0
 
 
-def killed(folder: Path, database: Path, pages: int, workers: int) -> dict[str, Any]:
-    """Kill a run in the middle, run again, and look for work that was done twice."""
+def killed(folder: Path, database: Path, pages: int, workers: int, chunks: int) -> dict[str, Any]:
+    """Kill a run in the middle, run again, and look for work that was done twice or is missing."""
     process = child("read", folder, database, workers)
     while stored(database) < pages // 2 and process.poll() is None:
         time.sleep(0.05)
+    if process.poll() is not None:
+        raise SystemExit("it ended before it could be killed")
     os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    process.communicate()  # until the last reader is gone, which holds the pipe
     before = stored(database)
     again = result(child("read", folder, database, workers))
     with sqlite3.connect(database) as connection:
         versions = connection.execute("SELECT count(*), count(DISTINCT document) FROM document_versions").fetchone()
     whole = again["unchanged"] == before and again["added"] == pages - before and versions == (pages, pages)
+    whole = whole and again["chunks"] == chunks
     return {"stored_at_kill": before, **again, "nothing_twice": whole}
 
 
@@ -160,13 +187,12 @@ def measure(place: Path, given: argparse.Namespace) -> dict[str, Any]:
     whole = found["read"] = result(child("read", folder, place / "whole.db", given.workers))
     found["pages_per_s"] = round(given.pages / whole["seconds"], 1)
     found["again"] = result(child("read", folder, place / "whole.db", given.workers))
-    found["killed"] = killed(folder, place / "killed.db", given.pages, given.workers)
+    found["killed"] = killed(folder, place / "killed.db", given.pages, given.workers, whole["chunks"])
     if given.vectors:
         found["vectors"] = result(child("embed", place / "whole.db", given.vectors))
     if given.peer:
         peer = [given.peer, str(Path(__file__).with_name("ingest_peer.py")), str(folder), str(place / "peer")]
-        out = subprocess.run(peer, stdout=subprocess.PIPE, text=True, check=True).stdout
-        found["peer"] = json.loads(out.strip().splitlines()[-1])
+        found["peer"] = result(subprocess.Popen(peer, stdout=subprocess.PIPE, text=True))
     return found
 
 

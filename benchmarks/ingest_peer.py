@@ -34,14 +34,14 @@ def main() -> None:
     written = time.perf_counter()
     pipeline.persist(kept)
     seconds += time.perf_counter() - written
-    cpu, (_, again, again_s) = time.process_time() - began, run(folder, pipeline)
+    cpu, peak = time.process_time() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    _, again, again_s = run(folder, pipeline)
     told = {
         "version": version("llama-index-core"),
         "documents": documents,
         "nodes": nodes,
         "seconds": round(seconds, 1),
     }
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     told |= {"cpu_s": round(cpu, 1), "mb": round(peak / 1024), "again_nodes": again, "again_seconds": round(again_s, 1)}
     print(json.dumps(told))
 
