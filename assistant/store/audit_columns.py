@@ -7,7 +7,21 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import ColumnElement, Integer, Text, and_, case, exists, func, not_, null, or_, select, type_coerce
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    Text,
+    and_,
+    any_,
+    case,
+    exists,
+    func,
+    not_,
+    null,
+    or_,
+    select,
+    type_coerce,
+)
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from assistant.core.audit import AuditKind
@@ -43,12 +57,37 @@ def _rated() -> ColumnElement[Any]:
     return case((audit_records.c.kind == AuditKind.TURN.value, body), else_=null()).label("rated")
 
 
-_COLUMNS: Final = select(audit_records.c.seq, *(_raw(name) for name in (*FACETS, "rating")), _rated())
+def _rated_over_months(tenant: str, after: int, limit: int) -> ColumnElement[Any]:
+    """As `_rated`, looked up in each partition once for the whole batch: a rating may lie in any month, whatever the clocks said."""
+    later, batch = audit_records.alias("later"), audit_records.alias("batch")
+    answers = (
+        select(batch.c.turn)
+        .where(batch.c.tenant == tenant, batch.c.seq > after, batch.c.kind == AuditKind.TURN.value)
+        .order_by(batch.c.seq)
+        .limit(limit)
+    )
+    last = (
+        select(later.c.turn, later.c.seq, later.c.body)
+        .where(later.c.tenant == tenant, later.c.turn == any_(func.array(answers.scalar_subquery())))
+        .where(later.c.kind.in_([kind.value for kind in RATING]))
+        .distinct(later.c.turn)
+        .order_by(later.c.turn, later.c.seq.desc())
+        .cte("last_ratings")
+        .prefix_with("MATERIALIZED")
+    )
+    behind = (last.c.turn == audit_records.c.turn) & (last.c.seq > audit_records.c.seq)
+    body = select(last.c.body).where(behind).scalar_subquery()
+    return case((audit_records.c.kind == AuditKind.TURN.value, body), else_=null()).label("rated")
+
+
+_COLUMNS: Final = select(audit_records.c.seq, *(_raw(name) for name in (*FACETS, "rating")))
 
 
 async def read_columns(connection: AsyncConnection, tenant: str, after: int, limit: int) -> list[StoredColumns]:
     """The columns of at most `limit` records with seq > after, by ascending seq, with their lists of what is cited."""
-    query = _COLUMNS.where(audit_records.c.tenant == tenant, audit_records.c.seq > after)
+    over_months = connection.dialect.name == "postgresql"
+    rated = _rated_over_months(tenant, after, limit) if over_months else _rated()
+    query = _COLUMNS.add_columns(rated).where(audit_records.c.tenant == tenant, audit_records.c.seq > after)
     rows = (await connection.execute(query.order_by(audit_records.c.seq).limit(limit))).all()
     if not rows:
         return []
