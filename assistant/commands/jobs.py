@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Final
@@ -23,6 +23,7 @@ from assistant.core.evidence import Authority
 from assistant.errors import BadSetting
 from assistant.interfaces.jobs import Handler, Jobs, JobStatus, Payload
 from assistant.jobs.opening import is_shared, open_jobs
+from assistant.store.migrations import current_and_head
 
 app = typer.Typer(help="Jobs of all processes on one PostgreSQL.", no_args_is_help=True, add_completion=False)
 console = Console(highlight=False, soft_wrap=True)
@@ -112,16 +113,23 @@ async def _ingest(settings: Settings, payload: Payload, key: str) -> bool:
 
 
 def work_forever(settings: Settings) -> None:
-    """Do jobs until the process is told to stop; what runs then begins again elsewhere. Raises BadSetting on SQLite."""
+    """Do jobs until the process is told to stop; what runs then has some seconds to end, or begins again elsewhere.
+
+    Raises BadSetting on SQLite, and for a database without tables.
+    """
     if not is_shared(settings.database.url):
         raise BadSetting("workers need PostgreSQL and the extra `workers`", setting="database.url")
     asyncio.run(_work(settings))
 
 
 async def _work(settings: Settings) -> None:
+    if (await current_and_head(settings.database.url))[0] is None:
+        raise BadSetting("the database has no tables yet; run `assistant migrate`", setting="database.url")
     async with assemble(settings) as parts, open_working(parts, shared=True) as jobs:
         work = asyncio.create_task(jobs.run())
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, work.cancel)
         log.info("working", parallel=settings.jobs.parallel)
-        await asyncio.gather(work, return_exceptions=True)
+        with suppress(asyncio.CancelledError):
+            await work
+    log.info("stopped")

@@ -134,12 +134,11 @@ def _app(provider: Provider) -> Callable[[Scope, Receive, Send], Awaitable[None]
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
         provider.keys.append(headers.get(b"authorization", ""))
         provider.connections.add(tuple(scope["client"]))
-        if scope["path"].endswith("/embeddings"):
-            await _answer(send, 200, _embeddings(provider.bodies[-1]["input"]), {})
-            return
         behaviour = provider.next()
         if behaviour.hang:
             await receive()  # returns when the client has hung up
+        elif scope["path"].endswith("/embeddings"):
+            await _answer(send, 200, _embeddings(provider.bodies[-1]["input"]), {})
         elif behaviour.status != 200 or behaviour.body is not None:
             await _answer(send, behaviour.status, behaviour.body, behaviour.headers)
         else:
