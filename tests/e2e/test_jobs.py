@@ -12,6 +12,7 @@ from assistant.app import create_app
 from assistant.app.assembling import assemble
 from assistant.app.working import INGEST, open_working
 from assistant.config import Settings
+from assistant.store import Store
 from tests.jobs.queues import fresh, running, until_listed
 
 
@@ -82,3 +83,53 @@ async def test_a_server_on_sqlite_does_its_jobs_itself(sqlite_url: str, tmp_path
                 await asyncio.sleep(0.02)
     async with assemble(settings_for(sqlite_url, tmp_path)) as parts:
         assert (await parts.store.state())["documents"] == 3
+
+
+async def ask_seven_times(client: httpx.AsyncClient) -> str:
+    """So many questions in a new session that its first turns leave the end of it; the session."""
+    session = str((await client.post("/api/sessions")).json()["session_id"])
+    for number in range(7):
+        asked = {"text": f"What is the code of page {number}?"}
+        key = {"Idempotency-Key": f"{number}"}
+        answered = await client.post(f"/api/sessions/{session}/turns", headers=key, json=asked)
+        assert answered.status_code == 200
+    return session
+
+
+async def through(store: Store, session: str) -> int:
+    _, notes = await store.conversations.remembered(session)
+    return notes.through if notes else 0
+
+
+async def test_notes_of_a_long_session_are_written_by_a_worker(postgresql_url: str, tmp_path: Path) -> None:
+    await fresh(postgresql_url)
+    settings = settings_for(postgresql_url, tmp_path, "admin")
+    app = create_app(settings)
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client,
+        assemble(settings) as parts,
+    ):
+        session = await ask_seven_times(client)
+        await until_listed(app.state.doors.jobs, None, 1)
+        told = (await client.get("/api/admin/jobs")).json()["jobs"]
+        assert [(job["name"], job["status"]) for job in told] == [("notes", "waiting")]
+        assert session not in str(told)
+        assert await through(parts.store, session) == 0
+        async with open_working(parts, shared=True) as work, running(work):
+            await until_listed(app.state.doors.jobs, None, 0)
+        assert await through(parts.store, session) == 3
+
+
+async def test_notes_of_a_long_session_are_written_in_the_server_on_sqlite(sqlite_url: str, tmp_path: Path) -> None:
+    app = create_app(settings_for(sqlite_url, tmp_path))
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client,
+        Store(sqlite_url) as store,
+    ):
+        session = await ask_seven_times(client)
+        async with asyncio.timeout(20):
+            while await through(store, session) != 3:
+                await asyncio.sleep(0.05)
+        await until_listed(app.state.doors.jobs, None, 0)
