@@ -16,9 +16,9 @@ RUN npm run build
 FROM ${PYTHON} AS packages
 RUN python -m venv --without-pip /venv
 COPY requirements-server.lock /tmp/
+WORKDIR /venv/lib/python3.11/site-packages
 RUN --mount=type=cache,target=/root/.cache/pip --mount=type=secret,id=pip,target=/etc/pip.conf \
     python -m pip --disable-pip-version-check --python /venv/bin/python install --only-binary=:all: --require-hashes -r /tmp/requirements-server.lock \
-  && cd /venv/lib/python3.11/site-packages \
   && find . -type d -name tests -prune -exec rm -r {} + \
   && rm -r litellm/proxy/_experimental litellm/proxy/swagger \
   && find /venv/bin -type f -delete
