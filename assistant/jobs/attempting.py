@@ -1,14 +1,16 @@
-"""How often a job is tried, and what is told of a failure."""
+"""How often a job is tried, and what is told of jobs: of a failure to the log, of their number to the figures."""
 
 from __future__ import annotations
 
 import traceback
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import structlog
 
 from assistant.errors import AssistantError
-from assistant.interfaces.jobs import Handler, Payload
+from assistant.interfaces.jobs import Handler, JobStatus, Payload
+from assistant.telemetry.figures import JOBS
 
 log = structlog.get_logger(__name__)
 
@@ -41,3 +43,10 @@ def _place_of(error: Exception) -> list[str]:
     """The last lines of code that an error went through: neither its text nor any value."""
     frames = traceback.extract_tb(error.__traceback__)[-4:]
     return [f"{frame.filename.rpartition('/')[2]}:{frame.lineno} {frame.name}" for frame in frames]
+
+
+def show_depth(names: Iterable[str], depth: Mapping[tuple[str, JobStatus], int]) -> None:
+    """Tell the figures how many jobs of each name stand where; those that are not counted are none."""
+    for name in names:
+        for status in JobStatus:
+            JOBS.labels(name, status.value).set(depth.get((name, status), 0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from itertools import count
 
 from assistant.errors import BadInput, NotFound
 from assistant.interfaces.jobs import Handler, JobStatus, JobView, Payload, Schedule
-from assistant.jobs.attempting import ATTEMPTS, JobFailed, attempt, wait_s
+from assistant.jobs.attempting import ATTEMPTS, JobFailed, attempt, show_depth, wait_s
 
 
 @dataclass(slots=True)
@@ -101,6 +102,7 @@ class InProcessJobs:
                 for job in self._ready():
                     job.status, job.attempts = JobStatus.RUNNING, job.attempts + 1
                     job.task = asyncio.create_task(self._do(job))
+                show_depth(self._handlers, Counter((job.name, job.status) for job in self._jobs.values()))
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._idle_s()):  # wait_for can lose a cancellation in Python 3.11
                         await self._bell.wait()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from psycopg import OperationalError
 
 from assistant.errors import BadInput, NotFound, StoreUnavailable
 from assistant.interfaces.jobs import Handler, JobStatus, JobView, Payload, Schedule
-from assistant.jobs.attempting import ATTEMPTS, attempt, wait_s
+from assistant.jobs.attempting import ATTEMPTS, attempt, show_depth, wait_s
 from assistant.jobs.keyed import KeyedManager
 from assistant.jobs.schema import SCHEMA, libpq_url
 
@@ -145,7 +146,8 @@ class PostgresqlJobs:
 
         A database that is away is waited for. Jobs of processes that are gone begin again here or elsewhere.
         """
-        beside = [asyncio.create_task(self._ticking()), asyncio.create_task(self._rescuing())]
+        works = (self._ticking(), self._rescuing(), self._counting())
+        beside = [asyncio.create_task(work) for work in works]
         try:
             while True:
                 try:
@@ -206,6 +208,18 @@ class PostgresqlJobs:
             int(_KEPT.total_seconds() // 3600), include_failed=True, include_cancelled=True, include_aborted=True
         )
         await manager.forget_replaced()
+
+    async def _counting(self) -> None:
+        """Tell the figures how many jobs there are."""
+        while True:
+            await self._quietly(self._count())
+            await asyncio.sleep(self._pace.beat_s)
+
+    async def _count(self) -> None:
+        depth = Counter[tuple[str, JobStatus]]()
+        for row in await self._app.connector.execute_query_all_async(_COUNTS, statuses=list(_STATUS)):
+            depth[row["name"], _STATUS[row["status"]]] += row["jobs"]
+        show_depth(self._handlers, depth)
 
     async def _quietly(self, work: Any) -> None:
         """A look that fails is done again the next time."""
@@ -291,6 +305,10 @@ def _names(status: JobStatus | None) -> list[str]:
 _LIST: Final = """
     SELECT id, status, task_name, priority, lock, queueing_lock, args, scheduled_at, queue_name, attempts
     FROM procrastinate_jobs WHERE status::text = ANY(%(statuses)s::text[]) ORDER BY id DESC LIMIT %(limit)s
+"""
+_COUNTS: Final = """
+    SELECT task_name AS name, status::text AS status, count(*) AS jobs
+    FROM procrastinate_jobs WHERE status::text = ANY(%(statuses)s::text[]) GROUP BY 1, 2
 """
 _RETRIED: Final = "SELECT status::text AS status FROM procrastinate_jobs WHERE id = %(id)s"
 _AGAIN: Final = """

@@ -73,6 +73,10 @@ COMMIT_SECONDS: Final = Histogram(
     buckets=(0.001, 0.002, 0.005, *_SECONDS),
     registry=REGISTRY,
 )
+JOBS: Final = Gauge(
+    "assistant_jobs", "Jobs of all processes that are not done, as this one saw them last", ["job", "status"],
+    registry=REGISTRY,
+)  # fmt: skip
 DOCUMENTS: Final = Counter(
     "assistant_documents", "Documents read in, by what became of them", ["outcome"], registry=REGISTRY
 )

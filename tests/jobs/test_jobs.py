@@ -11,6 +11,7 @@ import pytest_asyncio
 from assistant.errors import BadInput, NotFound
 from assistant.interfaces.jobs import Jobs, JobStatus, Payload, Schedule
 from assistant.jobs import in_process, postgresql
+from assistant.telemetry.figures import REGISTRY
 from tests.jobs.queues import Doing, fresh, queue, running, until, until_listed
 
 
@@ -48,6 +49,20 @@ async def test_of_one_key_one_waits_and_one_runs(url: str) -> None:
         await until(lambda: len(doing.done) == 3)
     assert sorted(done["n"] for done in doing.done) == [1, 2, 4]
     assert doing.most == 2
+
+
+async def test_the_figures_say_how_many_jobs_wait_and_run(url: str) -> None:
+    doing = Doing(hold=True)
+    async with queue(url, {"weigh": doing}, parallel=1) as jobs, running(jobs):
+        for n in range(3):
+            await jobs.enqueue("weigh", {"n": n})
+        await until(lambda: (_shown("weigh", "running"), _shown("weigh", "waiting")) == (1, 2))
+        doing.go.set()
+        await until(lambda: (_shown("weigh", "running"), _shown("weigh", "waiting")) == (0, 0))
+
+
+def _shown(name: str, status: str) -> float | None:
+    return REGISTRY.get_sample_value("assistant_jobs", {"job": name, "status": status})
 
 
 async def test_a_job_waits_for_its_time(url: str) -> None:
