@@ -19,6 +19,7 @@ from assistant.conversation.concluding import (
     planned_event,
     status_of,
     usage_event,
+    wait_of,
 )
 from assistant.conversation.guarding import guarded
 from assistant.conversation.judging import ConflictJudge
@@ -103,14 +104,14 @@ class ConversationManager:
                     yield event
             except AssistantError as failure:
                 log.warning("turn failed", turn=start.turn, code=failure.code, **failure.data)
-                trace.error = failure.code
+                trace.error, trace.retry_after_ms = failure.code, wait_of(failure)
                 trace.withheld = isinstance(failure, AccessRevoked)
             except Exception:
                 log.exception("turn failed", turn=start.turn)
                 trace.error = "internal"
         trace.ms_answer = watch.ms()
         if cancelled.is_set():
-            trace.error = None  # what a model says while it is being stopped is no failure
+            trace.error = trace.retry_after_ms = None  # what a model says while it is being stopped is no failure
             trace.finish = trace.finish or "cancelled"
         message = fold(told, TurnMessage(question=start.text))
         async for event in self.conclude(start, message, trace, watch):
@@ -237,7 +238,7 @@ class ConversationManager:
                 await self._store.save_calls(start.turn, trace.calls)
         if message.usage is None:
             yield usage_event(trace, watch)
-        yield TurnFinished(status_of(ending.finish), error=trace.error)
+        yield TurnFinished(status_of(ending.finish), error=trace.error, retry_after_ms=trace.retry_after_ms)
 
     @stepping("cite")
     async def _cite(
@@ -262,13 +263,15 @@ class ConversationManager:
         renumbered = tuple(replace(item, n=numbers[item.evidence]) for item in alignment.citations)
         return replace(alignment, citations=renumbered)
 
-    async def recover(self, start: StartedTurn, message: TurnMessage) -> AsyncGenerator[TurnEvent, None]:
-        """End a turn that a crash left open; an answer that was complete only gets its citations."""
+    async def recover(
+        self, start: StartedTurn, message: TurnMessage, error: str = "interrupted"
+    ) -> AsyncGenerator[TurnEvent, None]:
+        """End a turn that was left open, because of this `error`; an answer that was complete only gets its citations."""
         evidence = tuple(await self._store.evidence_of(start.turn))
         trace = Trace(evidence=evidence, conflicts=tuple(await self._store.conflicts_of(start.turn)))
         trace.finish = message.finish
         if message.finish in (None, "error"):
-            trace.error = await self._store.error_of(start.turn) or "interrupted"
+            trace.error = await self._store.error_of(start.turn) or error
         if message.plan is not None:
             trace.grounded = is_grounded(mode_named(message.plan.mode))
             trace.structured = message.plan.structured

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AbstractContextManager, aclosing, nullcontext
 from functools import wraps
 from time import perf_counter
 from typing import Any, TypeVar
@@ -13,6 +13,7 @@ import structlog
 
 from assistant.conversation.turns import StartedTurn
 from assistant.core.events import (
+    AnswerDelta,
     AnswerFinished,
     AnswerStarted,
     CitationsAdded,
@@ -35,17 +36,19 @@ from assistant.telemetry.figures import (
     WINDOW_SHARE,
     bounded,
 )
-from assistant.telemetry.tracing import fail_present, present, stepping
+from assistant.telemetry.tracing import fail_present, present, step
 
 Self = TypeVar("Self")
 Run = Callable[[Self, StartedTurn, asyncio.Event], AsyncGenerator[TurnEvent, None]]
 
 
 def observed_turn(run: Run[Self]) -> Run[Self]:
-    """Tell of every turn that `run` runs, in its own task: the ids of the turn stand in the log lines of that task and its own."""
+    """Tell of every turn that `run` runs, in its own task: the ids of the turn stand in the log lines of that task and its own.
+
+    The span of the turn is that of its commits, around this.
+    """
 
     @wraps(run)
-    @stepping("turn")
     async def observing(manager: Self, start: StartedTurn, cancelled: asyncio.Event) -> AsyncGenerator[TurnEvent, None]:
         structlog.contextvars.bind_contextvars(session=start.conversation, turn=start.turn)
         present({"gen_ai.conversation.id": start.conversation, "assistant.turn": start.turn})
@@ -57,6 +60,11 @@ def observed_turn(run: Run[Self]) -> Run[Self]:
                     yield event
 
     return observing
+
+
+def committing(events: Sequence[TurnEvent]) -> AbstractContextManager[object]:
+    """A step around a commit of events; none around one of words alone, of which an answer has dozens a second."""
+    return nullcontext() if all(isinstance(event, AnswerDelta) for event in events) else step("commit")
 
 
 class CountedTurn:

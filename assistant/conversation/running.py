@@ -12,13 +12,15 @@ import structlog
 
 from assistant.conversation.batching import batched
 from assistant.conversation.manager import ConversationManager
+from assistant.conversation.observing import committing
 from assistant.conversation.tails import Tail
 from assistant.conversation.turns import Question, StartedTurn
 from assistant.core.access import Caller
 from assistant.core.events import TurnEvent, TurnFinished
 from assistant.core.turn import TurnMessage, apply, fold
-from assistant.errors import AssistantError, NotFound, Refusal
+from assistant.errors import AssistantError, NotFound, Refusal, StoreUnavailable
 from assistant.interfaces import BegunTurn, ConversationStore, EventLog, NumberedEvent, Workers
+from assistant.telemetry import step, stepping
 
 log = structlog.get_logger(__name__)
 
@@ -26,6 +28,8 @@ PAGE: Final = 200
 """Events that a follower reads from the log at once."""
 PATIENCE_S: Final = 20.0
 """For how long followers wait for a log that cannot be read."""
+INTERRUPTED: Final = "interrupted"
+"""The code of a turn that did not come to its end."""
 _ELSEWHERE: Final = ("turn_taken", "turn_ended")
 
 
@@ -35,6 +39,14 @@ class _Running:
     conversation: str
     cancelled: asyncio.Event
     task: asyncio.Task[None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Unsure:
+    """A turn that is to be ended later, with the error that it ends with."""
+
+    conversation: str
+    error: str
 
 
 class LiveTurns:
@@ -66,7 +78,7 @@ class LiveTurns:
         self._running: dict[str, _Running] = {}
         self._tails: dict[str, Tail] = {}
         self._starting: set[asyncio.Task[BegunTurn]] = set()
-        self._unsure: dict[str, str] = {}
+        self._unsure: dict[str, _Unsure] = {}
 
     async def start(self, caller: Caller, conversation: str, asked: Question) -> BegunTurn:
         """Store the question and run the turn in the background.
@@ -116,10 +128,9 @@ class LiveTurns:
                 collections=asked.collections,
                 attachments=tuple(asked.attachments.values()),
             )
-        except AssistantError:
-            raise
-        except Exception:
-            self._unsure[turn] = conversation  # it may be stored: a commit whose answer is lost says nothing
+        except Exception as error:
+            if _may_pass(error):  # a commit whose answer is lost says nothing
+                self._unsure[turn] = _Unsure(conversation, _code(error))
             raise
 
     def _spawn(
@@ -151,6 +162,7 @@ class LiveTurns:
         while self._afterwards:
             await asyncio.wait(set(self._afterwards))
 
+    @stepping("turn")
     async def _commit(self, started: StartedTurn, events: AsyncGenerator[TurnEvent, None]) -> None:
         """Commit the events of a turn in batches, then let the followers see them.
 
@@ -165,13 +177,13 @@ class LiveTurns:
             if error.code in _ELSEWHERE:
                 log.warning("another worker ends the turn", turn=started.turn, code=error.code)
                 return
-            await self._give_up(started)
-        except Exception:
-            await self._give_up(started)
+            await self._give_up(started, error)
+        except Exception as error:
+            await self._give_up(started, error)
 
-    async def _give_up(self, started: StartedTurn) -> None:
-        log.exception("events of a turn could not be stored", turn=started.turn)
-        await self._recover(started.conversation, started.turn)
+    async def _give_up(self, started: StartedTurn, error: Exception) -> None:
+        log.error("events of a turn could not be stored", turn=started.turn, exc_info=error)
+        await self._recover(started.turn, _Unsure(started.conversation, _code(error)))
 
     async def _publish(self, started: StartedTurn, batch: Sequence[TurnEvent], told: list[TurnEvent]) -> None:
         """Commit a batch and show it; `told` are the events before it, and gets it.
@@ -186,14 +198,16 @@ class LiveTurns:
             return
         await self._append(started, batch[:-1])
         message = fold(told, TurnMessage(question=started.text))
-        receipt = await self._store.finish_turn(started.conversation, started.turn, message)
+        with step("store"):
+            receipt = await self._store.finish_turn(started.conversation, started.turn, message)
         if receipt is not None:
             last = replace(last, audit_id=receipt.audit_id, record_hash=receipt.record_hash)
         await self._append(started, [last])
 
     async def _append(self, started: StartedTurn, events: Sequence[TurnEvent]) -> None:
         if events:
-            numbered = await self._events.append(started.conversation, started.turn, events)
+            with committing(events):
+                numbered = await self._events.append(started.conversation, started.turn, events)
             self._tail(started.conversation).add(numbered)
 
     async def cancel(self, caller: Caller, conversation: str, turn: str) -> bool:
@@ -252,10 +266,8 @@ class LiveTurns:
         while True:
             try:
                 return await self._events.read(conversation, after=after, limit=PAGE)
-            except AssistantError:
-                raise
             except Exception as error:
-                if asyncio.get_running_loop().time() > deadline:
+                if not _may_pass(error) or asyncio.get_running_loop().time() > deadline:
                     raise
                 log.warning("the log cannot be read", conversation=conversation, error=type(error).__name__)
             await asyncio.sleep(pause)
@@ -295,34 +307,35 @@ class LiveTurns:
     async def end_lost(self, lost: Sequence[tuple[str, str]]) -> None:
         """End turns (conversation, turn) whose process is gone."""
         for conversation, turn in lost:
-            await self._recover(conversation, turn)
+            await self._recover(turn, _Unsure(conversation, INTERRUPTED))
 
     async def end_unsure(self) -> None:
         """Try again to end the turns of this process that could not be ended, or not be seen to begin."""
-        for turn, conversation in list(self._unsure.items()):
-            await self._recover(conversation, turn)
+        for turn, unsure in list(self._unsure.items()):
+            await self._recover(turn, unsure)
 
-    async def _recover(self, conversation: str, turn: str) -> None:
+    async def _recover(self, turn: str, unsure: _Unsure) -> None:
         """End a turn from its log: what was committed is kept and cited. What fails is tried again later."""
         self._unsure.pop(turn, None)
         try:
-            await self._end(conversation, turn)
-        except AssistantError as error:  # another worker's, or a log that will be no better later
-            log.warning("an open turn is not ended here", turn=turn, code=error.code)
-        except Exception:
-            log.exception("an open turn could not be ended", turn=turn)
-            self._unsure[turn] = conversation
+            await self._end(unsure.conversation, turn, unsure.error)
+        except Exception as error:
+            if _may_pass(error):
+                log.exception("an open turn could not be ended", turn=turn)
+                self._unsure[turn] = unsure
+            else:  # another worker's, or a log that will be no better later
+                log.warning("an open turn is not ended here", turn=turn, code=_code(error))
         finally:
-            self._drop_idle_tail(conversation)
+            self._drop_idle_tail(unsure.conversation)
 
-    async def _end(self, conversation: str, turn: str) -> None:
+    async def _end(self, conversation: str, turn: str, error: str) -> None:
         events = [item.event for item in await self._events.read(conversation, turn=turn)]
         message = fold(events)
         started = StartedTurn(Caller("", ""), conversation, turn, message.question)
         if message.stage == "done":
             await self._store.finish_turn(conversation, turn, message)
         elif events:  # without any the turn was never stored
-            async for event in self._manager.recover(started, message):
+            async for event in self._manager.recover(started, message, error):
                 await self._publish(started, [event], events)
 
     async def drain(self, patience: float) -> None:
@@ -359,6 +372,16 @@ class LiveTurns:
         busy = any(running.conversation == conversation for running in self._running.values())
         if tail is not None and tail.users == 0 and not busy:
             del self._tails[conversation]
+
+
+def _may_pass(error: Exception) -> bool:
+    """Whether the same may work later: whatever is no typed error, and a database that is away."""
+    return not isinstance(error, AssistantError) or isinstance(error, StoreUnavailable)
+
+
+def _code(error: Exception) -> str:
+    """The code that a turn ends with whose events could not be stored because of this."""
+    return error.code if isinstance(error, StoreUnavailable) else INTERRUPTED
 
 
 def _same_person(one: Caller, other: Caller) -> bool:

@@ -72,6 +72,7 @@ class Trace:
     hints: tuple[MarkHint, ...] = ()
     finish: str | None = None
     error: str | None = None
+    retry_after_ms: int | None = None
     grounded: bool = True
     structured: bool = False
     recalled: Recalled | None = None

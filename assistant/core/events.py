@@ -176,13 +176,17 @@ class UsageReported:
 
 @dataclass(frozen=True, slots=True)
 class TurnFinished:
-    """The end of the turn, exactly one per turn: completed, cancelled or failed (then `error` is a stable code)."""
+    """The end of the turn, exactly one per turn: completed, cancelled or failed (then `error` is a stable code).
+
+    `retry_after_ms` says after how long it may be asked again, where that is known.
+    """
 
     type: ClassVar[str] = "turn.done"
     status: str
     error: str | None = None
     audit_id: str | None = None
     record_hash: str | None = None
+    retry_after_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

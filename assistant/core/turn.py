@@ -25,8 +25,8 @@ from assistant.core.events import (
 class TurnMessage:
     """The state of a turn after some of its events; after turn.done it is the stored assistant message.
 
-    `steps` are those parts of the work that were counted or said something; `changes` is what became of its sources since,
-    the last change of each citation; only the log tells it.
+    `steps` are those parts of the work that were counted or said something. Only the log tells `changes`, which is what became
+    of its sources since, the last change of each citation, and `retry_after_ms`, which is true for a moment.
     """
 
     question: str = ""
@@ -39,6 +39,7 @@ class TurnMessage:
     prompt: str | None = None
     parameters: tuple[tuple[str, float], ...] = ()
     error: str | None = None
+    retry_after_ms: int | None = None
     plan: TurnPlanned | None = None
     steps: tuple[TurnProgress, ...] = ()
     citations: CitationsAdded | None = None
@@ -86,6 +87,7 @@ def apply(message: TurnMessage, event: TurnEvent) -> TurnMessage:
                 status=event.status,
                 stage="done",
                 error=event.error,
+                retry_after_ms=event.retry_after_ms,
                 audit_id=event.audit_id,
                 record_hash=event.record_hash,
             )
@@ -101,6 +103,7 @@ def without_sources(message: TurnMessage) -> TurnMessage:
         status=message.status,
         stage=message.stage,
         error=message.error,
+        retry_after_ms=message.retry_after_ms,
         usage=message.usage,
         audit_id=message.audit_id,
         record_hash=message.record_hash,

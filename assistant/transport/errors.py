@@ -12,6 +12,7 @@ HTTP_STATUS: Final[dict[str, int]] = {
     "bad_document": 422,
     "bad_setting": 422,
     "search_unavailable": 503,
+    "unavailable": 503,
     "model_output_invalid": 502,
     "question_too_long": 413,
     "not_authenticated": 401,
@@ -31,6 +32,11 @@ def http_status(error: AssistantError) -> int:
     return HTTP_STATUS.get(error.code, 500)
 
 
+def retry_after(wait_ms: object) -> dict[str, str]:
+    """The header that says when to come back, in whole seconds; none where nothing is known."""
+    return {"Retry-After": str(max(1, -(-wait_ms // 1000)))} if isinstance(wait_ms, int) else {}
+
+
 class Close(IntEnum):
     """Close codes of the websocket: 40xx come back, 45xx do not."""
 
@@ -40,6 +46,7 @@ class Close(IntEnum):
     RATE_LIMITED = 4004
     STATE_LOST = 4005
     NO_PONG = 4006
+    UNAVAILABLE = 4007
     BAD_FRAME = 4500
     NOT_AUTHENTICATED = 4501
     NO_OPEN = 4502

@@ -20,7 +20,7 @@ from assistant.interfaces import Identity, NumberedEvent
 from assistant.telemetry.figures import ERRORS, bounded
 from assistant.transport.asking import read_question
 from assistant.transport.doors import Doors
-from assistant.transport.errors import http_status
+from assistant.transport.errors import http_status, retry_after
 from assistant.transport.protocol import MAX_QUESTION_CHARS, Identifier, Scope, event_fields
 from assistant.transport.websocket import serve_socket
 
@@ -41,6 +41,7 @@ _PLAIN: Final = (
     "model",
     "prompt",
     "error",
+    "retry_after_ms",
     "audit_id",
     "record_hash",
     "from_cache",
@@ -298,8 +299,7 @@ async def refuse(request: Request, error: Exception) -> Response:
     """Turn a typed error into a response with its code; no text of documents or stack in it."""
     assert isinstance(error, AssistantError)  # noqa: S101 - registered for this type only
     ERRORS.labels("http", bounded("code", error.code)).inc()
-    wait = error.data.get("retry_after_ms")
-    headers = {"Retry-After": str(max(1, int(wait) // 1000))} if isinstance(wait, int) else {}
+    headers = retry_after(error.data.get("retry_after_ms"))
     if isinstance(error, NotAuthenticated):
         headers["WWW-Authenticate"] = 'Bearer error="invalid_token"'  # RFC 6750
     body = {"error": {"code": error.code, "retryable": error.retryable, **error.data}}

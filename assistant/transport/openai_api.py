@@ -17,10 +17,11 @@ from assistant.core.citations import Citation
 from assistant.core.events import AnswerDelta, AnswerFinished, CitationsAdded, TurnFinished, UsageReported
 from assistant.core.history import PastTurn
 from assistant.core.turn import TurnMessage, apply
-from assistant.errors import AssistantError, BadInput
+from assistant.errors import AssistantError, BadInput, StoreUnavailable
 from assistant.interfaces import Identity
 from assistant.synthesis.registry import read_mode
 from assistant.transport.doors import Doors, read_schema
+from assistant.transport.errors import retry_after
 from assistant.transport.http import DoorsHere, Who, WhoWith
 from assistant.transport.protocol import MAX_QUESTION_CHARS
 from assistant.transport.stream import BEAT, allowed
@@ -96,7 +97,7 @@ async def completions(doors: DoorsHere, identity: WhoWith, body: _Completion, re
     message = await doors.live.finished(opened.id, begun.turn)
     await doors.authenticator.recheck(identity)  # who was sent away meanwhile is not told
     if message.status == "failed":
-        return JSONResponse(_error(message), 502)
+        return _failed(message)
     return JSONResponse(told.whole(message))
 
 
@@ -210,12 +211,14 @@ async def _stream(doors: Doors, who: Identity, told: _Told, *, usage: bool) -> A
         if not ended:
             return
         if message.status == "failed":
-            yield _sse(_error(message))
+            yield _sse(_error(message.error or "turn_failed"))
         else:
             yield told.chunk({}, _reason(message.finish))
         if usage:
             yield told.spent(message.usage)
         yield b"data: [DONE]\n\n"
+    except StoreUnavailable as error:
+        yield _sse(_error(error.code))
     finally:
         if not ended:
             stopping = asyncio.ensure_future(doors.live.cancel(who.caller, told.session, told.turn))
@@ -226,6 +229,8 @@ async def _is_known(doors: Doors, who: Identity, session: str) -> bool:
     """Whether the person may be here; a server that stops lets the answer end, as this door cannot resume it."""
     try:
         await doors.authenticator.recheck(who)
+    except StoreUnavailable:
+        raise
     except AssistantError:
         return False
     return True
@@ -248,6 +253,12 @@ def _agreement(message: TurnMessage) -> int | None:
     return message.citations.agreement if message.citations else None
 
 
-def _error(message: TurnMessage) -> Json:
-    code = message.error or "turn_failed"
+def _failed(message: TurnMessage) -> Response:
+    """A turn that failed as a response: 503 where coming back may help, with the time when it is known."""
+    again = message.retry_after_ms is not None or message.error == StoreUnavailable.code
+    status = 503 if again else 502
+    return JSONResponse(_error(message.error or "turn_failed"), status, retry_after(message.retry_after_ms))
+
+
+def _error(code: str) -> Json:
     return {"error": {"message": f"the answer failed: {code}", "type": "server_error", "code": code, "param": None}}

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from assistant.codec import encode
 from assistant.core.events import TurnAccepted, TurnFinished, UsageReported
-from assistant.errors import BadInput
+from assistant.errors import AssistantError, BadInput
 from assistant.interfaces import NumberedEvent
 
 VERSION: Final = 1
@@ -212,6 +212,19 @@ class ErrorShown(_Wire):
     retry_after_ms: int | None = None
     ref_id: str | None = None
     incident: str
+
+
+def error_shown(error: AssistantError, incident: str, ref: str | None = None) -> ErrorShown:
+    """What is told of an error; `ref` is the id of the command that met it."""
+    wait = error.data.get("retry_after_ms")
+    return ErrorShown(
+        code=error.code,
+        message_key=f"error.{error.code}",
+        retryable=error.retryable,
+        retry_after_ms=wait if isinstance(wait, int) else None,
+        ref_id=ref,
+        incident=incident,
+    )
 
 
 class AuthExpiring(_Wire):

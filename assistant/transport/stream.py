@@ -11,7 +11,7 @@ from fastapi import APIRouter, Header, Query
 from fastapi.responses import StreamingResponse
 
 from assistant.core.events import SourceChanged, TurnFinished
-from assistant.errors import AssistantError, BadInput
+from assistant.errors import AssistantError, BadInput, StoreUnavailable
 from assistant.interfaces import Identity, NumberedEvent, OpenedConversation
 from assistant.transport.asking import read_question
 from assistant.transport.doors import Doors
@@ -22,6 +22,7 @@ from assistant.transport.protocol import (
     ServerDraining,
     encode_control,
     encode_numbered,
+    error_shown,
 )
 from assistant.transport.readiness import ready_of
 
@@ -52,7 +53,7 @@ async def stream(
     recovered = after is not None and after <= opened.head_seq and not (withheld and last_event_id)
     if after is None or not recovered:
         after = opened.head_seq
-    frames = _frames(doors, who, opened, after, withheld, recovered=recovered)
+    frames = _told_of_outage(doors, session, _frames(doors, who, opened, after, withheld, recovered=recovered))
     return StreamingResponse(frames, media_type="text/event-stream", headers=_HEADERS)
 
 
@@ -67,8 +68,18 @@ async def stream_turn(
     """Ask a question and read its events until turn.done. A client that goes stops nothing; the same key reads the same turn."""
     asked = await read_question(doors, who.caller, session, client_id=idempotency_key, data=body)
     begun = await doors.live.start(who.caller, session, asked)
-    frames = _frames_of_turn(doors, who, session, begun.turn)
+    frames = _told_of_outage(doors, session, _frames_of_turn(doors, who, session, begun.turn))
     return StreamingResponse(frames, media_type="text/event-stream", headers=_HEADERS)
+
+
+async def _told_of_outage(doors: Doors, session: str, frames: AsyncGenerator[bytes, None]) -> AsyncIterator[bytes]:
+    """The frames, with an error at their end where the database went away for too long. The client comes back."""
+    try:
+        async with aclosing(frames):
+            async for frame in frames:
+                yield frame
+    except StoreUnavailable as error:
+        yield _sse(encode_control(session, error_shown(error, doors.new_id()), doors.now()))
 
 
 def _place(opened: OpenedConversation, given: str) -> int | None:
@@ -87,7 +98,7 @@ async def _frames(
     withheld: frozenset[str],
     *,
     recovered: bool,
-) -> AsyncIterator[bytes]:
+) -> AsyncGenerator[bytes, None]:
     head = opened.head_seq
     ready = ready_of(doors, who, opened, after, recovered=recovered)
     yield _sse(encode_control(opened.id, ready, doors.now()))
@@ -109,7 +120,7 @@ async def _frames(
         yield _sse(encode_control(opened.id, ServerDraining(reconnect_after_ms=RECONNECT_MS), doors.now()))
 
 
-async def _frames_of_turn(doors: Doors, who: Identity, session: str, turn: str) -> AsyncIterator[bytes]:
+async def _frames_of_turn(doors: Doors, who: Identity, session: str, turn: str) -> AsyncGenerator[bytes, None]:
     opened = await doors.store.open(who.caller, session)
     withheld = await doors.rights.withheld(who.caller, session)
     first = await doors.events.read(session, turn=turn, limit=1)
@@ -183,6 +194,8 @@ async def _may_stay(doors: Doors, who: Identity, session: str) -> bool:
     try:
         now = await doors.authenticator.recheck(who)
         await doors.store.open(who.caller, session)
+    except StoreUnavailable:
+        raise
     except AssistantError:
         return False
     return now.caller.groups == who.caller.groups

@@ -13,7 +13,15 @@ import structlog
 from fastapi import WebSocket, WebSocketDisconnect
 
 from assistant.core.events import SourceChanged
-from assistant.errors import AssistantError, BadInput, NotAuthenticated, NotFound, OtherUser, TokenExpired
+from assistant.errors import (
+    AssistantError,
+    BadInput,
+    NotAuthenticated,
+    NotFound,
+    OtherUser,
+    StoreUnavailable,
+    TokenExpired,
+)
 from assistant.interfaces import Feedback, Identity, NumberedEvent, OpenedConversation
 from assistant.telemetry.figures import ERRORS, bounded
 from assistant.transport.asking import read_question
@@ -29,7 +37,6 @@ from assistant.transport.protocol import (
     AuthRefresh,
     ClientFrame,
     Control,
-    ErrorShown,
     FeedbackAdd,
     Ping,
     Pong,
@@ -41,6 +48,7 @@ from assistant.transport.protocol import (
     decode,
     encode_control,
     encode_numbered,
+    error_shown,
 )
 from assistant.transport.readiness import ready_of
 
@@ -82,6 +90,9 @@ async def serve_socket(websocket: WebSocket, doors: Doors) -> None:
         await outbox.flush_and_close(closed.code, closed.reason)
     except SlowReader:
         await outbox.flush_and_close(Close.SLOW_READER, "slow reader", patience=0)
+    except StoreUnavailable as error:
+        await _refuse(outbox, doors, "", error, None)
+        await outbox.flush_and_close(Close.UNAVAILABLE, "unavailable")
     except Exception:
         log.exception("a socket failed")
         await outbox.flush_and_close(Close.STATE_LOST, "internal")
@@ -152,16 +163,7 @@ async def _refuse(outbox: Outbox, doors: Doors, session: str, error: AssistantEr
     incident = doors.new_id()
     ERRORS.labels("socket", bounded("code", error.code)).inc()
     log.info("refused", code=error.code, incident=incident, reason=error.data.get("reason"))
-    wait = error.data.get("retry_after_ms")
-    shown = ErrorShown(
-        code=error.code,
-        message_key=f"error.{error.code}",
-        retryable=error.retryable,
-        retry_after_ms=wait if isinstance(wait, int) else None,
-        ref_id=ref,
-        incident=incident,
-    )
-    await outbox.put(encode_control(session, shown, doors.now()))
+    await outbox.put(encode_control(session, error_shown(error, incident, ref), doors.now()))
 
 
 @dataclass(slots=True)

@@ -84,7 +84,7 @@ async def sit(store: Store, model: ScriptedModel, caller: Caller = ANN) -> Table
         files=store.files,
         rights=store.rights,
     )
-    live = LiveTurns(manager, store.conversations, store.events, new_id, interval=0)
+    live = LiveTurns(manager, store.conversations, store.events, new_id, interval=1e-9)
     return Table(store, live, (await store.conversations.open(caller, None)).id, model)
 
 

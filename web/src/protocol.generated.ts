@@ -222,12 +222,17 @@ export interface UsageReported {
   ms_citations: number | null;
 }
 
-/** The end of the turn, exactly one per turn: completed, cancelled or failed (then `error` is a stable code). */
+/**
+ * The end of the turn, exactly one per turn: completed, cancelled or failed (then `error` is a stable code).
+ *
+ * `retry_after_ms` says after how long it may be asked again, where that is known.
+ */
 export interface TurnFinished {
   status: 'completed' | 'cancelled' | 'failed';
   error: string | null;
   audit_id: string | null;
   record_hash: string | null;
+  retry_after_ms: number | null;
 }
 
 /**
@@ -410,6 +415,7 @@ export interface TurnMessage {
   model: string | null;
   prompt: string | null;
   error: string | null;
+  retry_after_ms: number | null;
   audit_id: string | null;
   record_hash: string | null;
   from_cache: string | null;

@@ -102,6 +102,7 @@ const NEW_TURN: Omit<TurnState, 'turn'> = {
   usage: null,
   audit_id: null,
   record_hash: null,
+  retry_after_ms: null,
 };
 
 /** The number of Unicode code points of a text; a lone surrogate counts as one. */
@@ -256,8 +257,9 @@ const WITHOUT_SOURCES: readonly string[] = ['turn.accepted', 'turn.usage', 'turn
 
 /** What was shown of it is taken back but for what was asked, how it ended and what it cost. */
 function withheld(shown: TurnState): TurnState {
-  const { turn, question, attachments, status, stage, error, usage, audit_id, record_hash } = shown;
-  return { ...NEW_TURN, turn, question, attachments, status, stage, error, usage, audit_id, record_hash, withheld: true };
+  const { turn, question, attachments, status, stage, error, retry_after_ms, usage, audit_id, record_hash } = shown;
+  const end = { status, stage, error, retry_after_ms, usage, audit_id, record_hash };
+  return { ...NEW_TURN, turn, question, attachments, ...end, withheld: true };
 }
 
 const started = ({ model, prompt, from_cache }: AnswerStarted): Partial<TurnState> => ({
@@ -284,6 +286,7 @@ const ended = (done: TurnFinished): Partial<TurnState> => ({
   error: done.error ?? null,
   audit_id: done.audit_id ?? null,
   record_hash: done.record_hash ?? null,
+  retry_after_ms: done.retry_after_ms ?? null,
 });
 
 function changed(state: ChatState, change: SourceChanged): ChatState {

@@ -65,6 +65,6 @@ export function turnEvents(
       },
       turn,
     ],
-    ['turn.done', { status, error: null, audit_id: 'a1', record_hash: 'h1' }, turn],
+    ['turn.done', { status, error: null, retry_after_ms: null, audit_id: 'a1', record_hash: 'h1' }, turn],
   ];
 }

@@ -96,6 +96,7 @@ class TurnMessage(BaseModel):
     model: str | None
     prompt: str | None
     error: str | None
+    retry_after_ms: int | None
     audit_id: str | None
     record_hash: str | None
     from_cache: str | None

@@ -114,6 +114,7 @@ export const en = {
     model_output_invalid: 'The model gave no usable answer.',
     turn_failed: 'The answer could not be finished.',
     model_unavailable: 'The language model cannot be reached at the moment.',
+    unavailable: 'The assistant cannot reach its database at the moment. Try again shortly.',
     search_unavailable: 'The search cannot be reached at the moment.',
     context_overflow: 'Question and documents are too long for the model.',
     model_misconfigured: 'The language model is not set up correctly. Tell your administrator.',

@@ -109,6 +109,7 @@ export const zh: Words = {
     busy: '提问过于频繁，请稍后再试。',
     model_output_invalid: '模型没有给出可用的回答。',
     turn_failed: '回答未能完成。',
+    unavailable: '暂时无法连接数据库，请稍后再试。',
     model_unavailable: '暂时无法连接语言模型。',
     search_unavailable: '暂时无法进行搜索。',
     context_overflow: '问题和文档太长，超出模型限度。',
