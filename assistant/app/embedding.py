@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
 import structlog
 
-from assistant.app.background import EMBED_BATCH, embed_batch
+from assistant.app.background import EMBED_BATCH, embed_some
 from assistant.app.values import now
 from assistant.interfaces import DocumentStore, Embedder, Lane
 from assistant.interfaces.jobs import JobQueue, Payload
@@ -43,7 +44,7 @@ class Embed:
         if self._embedder is None:
             return
         if "lane" in payload:
-            await self._make(self._embedder, Lane(int(payload["lane"]), int(payload["of"])))
+            await self._make(self._embedder, Lane(int(payload["lane"]), int(payload["of"]), int(payload["after"])))
         else:
             await self._look(self._embedder)
 
@@ -57,7 +58,7 @@ class Embed:
         newest = await self._documents.newest_chunk()
         missing = await self._documents.missing_vectors(embedder.name, _LOOKED_AT, 0 if whole else self._through)
         for number in sorted({id_ % self._lanes for id_ in missing}):
-            await self._go_on(Lane(number, self._lanes))
+            await self._go_on(Lane(number, self._lanes, missing[0] - 1))
         if not missing:
             self._through = newest
         if whole:
@@ -65,13 +66,13 @@ class Embed:
 
     async def _make(self, embedder: Embedder, lane: Lane) -> None:
         done = 0
-        while done < PIECE and (count := await embed_batch(self._documents, embedder, EMBED_BATCH, lane)):
-            done += count
+        while done < PIECE and (ids := await embed_some(self._documents, embedder, EMBED_BATCH, lane)):
+            done, lane = done + len(ids), replace(lane, after=ids[-1])
         if done:
             log.info("embedded", chunks=done, lane=lane.number, lanes=lane.of)
         if done >= PIECE:
             await self._go_on(lane)
 
     async def _go_on(self, lane: Lane) -> None:
-        payload = {"lane": lane.number, "of": lane.of}
+        payload = {"lane": lane.number, "of": lane.of, "after": lane.after}
         await self._queue.enqueue(EMBED, payload, key=f"{EMBED}:{lane.number}/{lane.of}")

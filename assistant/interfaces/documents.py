@@ -69,10 +69,12 @@ class StoredChunk:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """A share of all chunks: those whose id leaves `number` when divided by `of`. Lanes of one `of` never meet."""
+    """A share of all chunks: those whose id leaves `number` when divided by `of`, above the id `after`. Lanes of one `of` never
+    meet."""
 
     number: int = 0
     of: int = 1
+    after: int = 0
 
 
 ALL_CHUNKS: Final = Lane()

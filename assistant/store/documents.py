@@ -55,7 +55,7 @@ class SqlDocumentStore:
     def __init__(self, database: Database, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._database = database
         self._clock = clock
-        self._first_missing: dict[tuple[str, Lane], int] = {}
+        self._first_missing: dict[str, int] = {}
 
     async def fingerprints(self, tenant: str, collection: str) -> Mapping[str, str]:
         """uri -> fingerprint of every live document of the collection."""
@@ -105,14 +105,16 @@ class SqlDocumentStore:
 
     async def chunks_without_vectors(self, embedder: str, limit: int, lane: Lane = ALL_CHUNKS) -> list[StoredChunk]:
         """Chunks of the lane that still lack a vector of this embedder, oldest first."""
+        if lane != ALL_CHUNKS:
+            return await self._missing(embedder, lane, lane.after + 1, limit)
         # What lies below the last find has vectors: start there, and look at everything only when little is left
         # (a chunk with a lower id may have been committed later).
-        start = self._first_missing.get((embedder, lane), 0)
+        start = self._first_missing.get(embedder, 0)
         found = await self._missing(embedder, lane, start, limit)
         if start and len(found) < limit:
             found = await self._missing(embedder, lane, 0, limit)
         if found:
-            self._first_missing[embedder, lane] = found[0].id
+            self._first_missing[embedder] = found[0].id
         return found
 
     async def missing_vectors(self, embedder: str, limit: int, after: int = 0) -> list[int]:

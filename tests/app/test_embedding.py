@@ -68,9 +68,11 @@ async def test_each_lane_that_lacks_vectors_gets_a_job(store: Store) -> None:
     assert kept.jobs == []
     await fill(store, 2)
     await embed({})
-    first, second = (id_ % 3 for id_ in await store.documents.missing_vectors(embedder.name, 9))
-    assert kept.jobs == [({"lane": n, "of": 3}, f"embed:{n}/3") for n in sorted((first, second))]
-    await embed({"lane": first, "of": 3})
+    ids = await store.documents.missing_vectors(embedder.name, 9)
+    first, second = (id_ % 3 for id_ in ids)
+    job = {"of": 3, "after": ids[0] - 1}
+    assert kept.jobs == [(job | {"lane": n}, f"embed:{n}/3") for n in sorted((first, second))]
+    await embed(job | {"lane": first})
     assert await missing(store, embedder) == 1
     kept.jobs.clear()
     await embed({})
@@ -82,11 +84,13 @@ async def test_a_job_does_a_piece_and_leaves_the_rest_to_another(store: Store, m
     embedder, kept = Noting(), Kept()
     embed = Embed(store.documents, embedder, kept, lanes=1)
     await fill(store, 70)
-    await embed({"lane": 0, "of": 1})
-    assert await missing(store, embedder) == 6
-    assert kept.jobs == [({"lane": 0, "of": 1}, "embed:0/1")]
+    ids = await store.documents.missing_vectors(embedder.name, 99)
+    await embed({"lane": 0, "of": 1, "after": 0})
+    assert await store.documents.missing_vectors(embedder.name, 99) == ids[64:]
+    ((rest, key),) = kept.jobs
+    assert (rest, key) == ({"lane": 0, "of": 1, "after": ids[63]}, "embed:0/1")
     kept.jobs.clear()
-    await embed({"lane": 0, "of": 1})
+    await embed(rest)
     assert (await missing(store, embedder), kept.jobs) == (0, [])
 
 
@@ -118,7 +122,7 @@ async def test_without_an_embedder_nothing_is_done(store: Store) -> None:
     await fill(store, 2)
     embed = Embed(store.documents, None, kept, lanes=1)
     await embed({})
-    await embed({"lane": 0, "of": 1})
+    await embed({"lane": 0, "of": 1, "after": 0})
     assert kept.jobs == []
 
 
