@@ -7,7 +7,8 @@ measured. The clients are those of python-socketio in this process, over websock
 own page says, and each answer must be the whole text at its end. The CPU time is that of the server and its children. Prints one
 line of JSON.
 
-streaming   from the first words of all answers to the first end; left out where there is no such time
+streaming   from the first words of all answers to the first end; left out where less than half of the tokens came then (a short time
+            says little: what the clients read late was paid before)
 whole turn  from the question to the end of the last turn
 """
 
@@ -72,12 +73,11 @@ async def measure(peer: Peer, count: int, expected: str) -> list[Part]:
         turns = [asyncio.create_task(answered(chat)) for chat in opened]
         await asyncio.gather(*(chat.until(chat.begun) for chat in opened))
         first = seen()
-        early = any(chat.ended.is_set() for chat in opened)
         await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         streamed = seen()
         await asyncio.gather(*ends, *turns)
-        whole = _between("whole turn", before, seen())
-        return [whole] if early else [_between("streaming", first, streamed), whole]
+        parts = [_between("streaming", first, streamed), _between("whole turn", before, seen())]
+    return parts if 2 * parts[0].characters >= parts[1].characters else parts[1:]
 
 
 def _between(name: str, one: Part, other: Part) -> Part:
