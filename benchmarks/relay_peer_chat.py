@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -86,9 +87,9 @@ class Peer:
 
 
 def fail(why: str) -> None:
-    """End the benchmark, from a handler too, whose exceptions the client would only log."""
+    """End the benchmark and its server, from a handler too, whose exceptions the client would only log."""
     print(why, file=sys.stderr, flush=True)
-    os._exit(1)
+    signal.raise_signal(signal.SIGINT)
 
 
 @contextmanager
