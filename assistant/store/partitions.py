@@ -79,7 +79,7 @@ _RECORDS: Final = _Parted(
 )
 _PARTED: Final = (_EVENTS, _RECORDS)
 
-_PARTITION: Final = re.compile(r"(events|audit_records)_(default|before|\d{4}_\d{2})")
+_PARTITION: Final = re.compile(r"(events|audit_records)_\w+")
 _LOCK: Final = text("SELECT pg_advisory_xact_lock(hashtext('partitions by month'))")
 _WAIT: Final = text("SELECT set_config('lock_timeout', :lock, true), set_config('statement_timeout', :statement, true)")
 _BOUNDS: Final = text("""
