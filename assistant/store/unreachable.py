@@ -55,7 +55,8 @@ def telling_unavailable() -> Iterator[None]:
     except Exception as error:
         if not is_unreachable(error):
             raise
-        cause = getattr(error, "orig", None) or error
+        said = getattr(error, "orig", None) or error
+        cause = said.__cause__ or said  # SQLAlchemy's own names of errors say little
         raise StoreUnavailable(
             f"the database cannot be reached ({type(cause).__name__})", retry_after_ms=RETRY_MS
         ) from error

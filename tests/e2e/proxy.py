@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 PIECE = 16 * 1024
+COMMIT = b"COMMIT"
 
 
 @dataclass(slots=True)
@@ -17,7 +18,8 @@ class Weather:
 
     `latency` before each piece, `rate` bytes a second towards the client (0: any), `cut_after` so many bytes towards the
     client the connection is reset, `silent` passes nothing on, `refused` resets who connects, `linger` between the end of
-    one side and that of the other (a slow close).
+    one side and that of the other (a slow close). `lost` counts the COMMITs that clients say from now on: that one gets no
+    answer, its connection is reset, and whether the server `heard` it before that is said, too.
     """
 
     latency: float = 0.0
@@ -26,6 +28,8 @@ class Weather:
     silent: bool = False
     refused: bool = False
     linger: float = 0.0
+    lost: int | None = None
+    heard: bool = True
 
 
 @dataclass(slots=True)
@@ -35,12 +39,13 @@ class Proxy:
     port: int = 0
     weather: Weather = field(default_factory=Weather)
     connections: int = 0
+    commits: int = 0
     _open: set[asyncio.StreamWriter] = field(default_factory=set)
     _loop: asyncio.AbstractEventLoop | None = None
 
     def turn(self, **weather: object) -> None:
         """Another weather, for what is open and for what comes."""
-        self.weather = Weather(**weather)  # type: ignore[arg-type]
+        self.weather, self.commits = Weather(**weather), 0  # type: ignore[arg-type]
 
     def cut(self) -> None:
         """Reset every open connection."""
@@ -74,17 +79,23 @@ class Proxy:
         opened = asyncio.open_unix_connection(target) if isinstance(target, str) else _tcp(target)
         far_reader, far_writer = await opened
         self._open |= {writer, far_writer}
+        lost = asyncio.Event()
+        there = self._pass(reader, far_writer, lost, back=False)
         try:
-            await asyncio.gather(self._pass(reader, far_writer, back=False), self._pass(far_reader, writer, back=True))
+            await asyncio.gather(there, self._pass(far_reader, writer, lost, back=True))
         finally:
             self._open -= {writer, far_writer}
             for one in (writer, far_writer):
                 one.transport.abort()
 
-    async def _pass(self, source: asyncio.StreamReader, target: asyncio.StreamWriter, *, back: bool) -> None:
+    async def _pass(
+        self, source: asyncio.StreamReader, target: asyncio.StreamWriter, lost: asyncio.Event, *, back: bool
+    ) -> None:
         passed = 0
         while piece := await source.read(PIECE if not self.weather.rate else max(1, self.weather.rate // 20)):
             await self._delay(len(piece), back)
+            if (back and lost.is_set()) or (not back and self._loses(piece, lost)):
+                raise ConnectionResetError
             limit = self.weather.cut_after if back else None
             if limit is not None and passed + len(piece) > limit:
                 target.write(piece[: max(0, limit - passed)])
@@ -96,6 +107,16 @@ class Proxy:
         await asyncio.sleep(self.weather.linger)
         if target.can_write_eof():
             target.write_eof()
+
+    def _loses(self, piece: bytes, lost: asyncio.Event) -> bool:
+        """Whether the connection is reset before the piece is passed on; `lost` is set where it is with the answer to it."""
+        if COMMIT not in piece:
+            return False
+        self.commits += 1
+        hit = self.commits == self.weather.lost
+        if hit and self.weather.heard:
+            lost.set()
+        return hit and not self.weather.heard
 
     async def _delay(self, size: int, back: bool) -> None:
         while self.weather.silent:
