@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
+from typing import Final
 
 from assistant.app import PAGE, Parts, assemble
 from assistant.config import Settings
 from assistant.core.messages import Message, ModelDelta, Role
 from assistant.core.prompt import ModelRequest, Sampling
-from assistant.errors import AssistantError
+from assistant.errors import AssistantError, BadSetting
 from assistant.store.migrations import current_and_head
+from assistant.transport.auth import check_identity
+
+WAYS_IN: Final = ("portal_secret", "jwks_url", "jwks_file", "oidc_issuer", "service_keys_only")
+"""The settings of auth by which somebody may come in, outside of development."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +88,15 @@ async def _model(parts: Parts) -> Finding:
 
 
 def _identity(settings: Settings) -> Finding:
-    if settings.auth.development_user:
-        return Finding(
-            "identity", True, f"development: everyone is {settings.auth.development_user}; not for production"
-        )
+    auth = settings.auth
+    try:
+        check_identity(settings)
+    except BadSetting as error:
+        return Finding("identity", False, f"{error.code}: {error.detail}")
+    if auth.development_user:
+        return Finding("identity", True, f"development: everyone is {auth.development_user}; not for production")
+    if ways := [name for name in WAYS_IN if getattr(auth, name)]:
+        return Finding("identity", True, f"people come in by {', '.join(f'auth.{name}' for name in ways)}")
     return Finding("identity", False, "nobody may come in; set ASSISTANT_AUTH__DEVELOPMENT_USER for development")
 
 
