@@ -39,12 +39,13 @@ _WITHOUT_VECTOR: Final = text("""
     FROM chunks c JOIN documents d ON d.id = c.document
     JOIN document_versions v ON v.document = c.document AND v.number = c.version
     WHERE c.id >= :start AND c.id % :of = :number
-    AND NOT EXISTS (SELECT 1 FROM vectors x WHERE x.embedder = :embedder AND x.chunk = c.id)
+    AND NOT EXISTS (SELECT 1 FROM vectors x WHERE x.embedder = :embedder AND x.chunk >= :start AND x.chunk = c.id)
     ORDER BY c.id LIMIT :limit
 """)
 _MISSING: Final = text("""
     SELECT c.id FROM chunks c
-    WHERE c.id > :after AND NOT EXISTS (SELECT 1 FROM vectors x WHERE x.embedder = :embedder AND x.chunk = c.id)
+    WHERE c.id > :after
+    AND NOT EXISTS (SELECT 1 FROM vectors x WHERE x.embedder = :embedder AND x.chunk > :after AND x.chunk = c.id)
     ORDER BY c.id LIMIT :limit
 """)
 
