@@ -22,6 +22,7 @@ from sqlalchemy import (
     select,
     type_coerce,
 )
+from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from assistant.core.audit import AuditKind
@@ -70,7 +71,7 @@ def _rated_over_months(tenant: str, after: int, limit: int) -> ColumnElement[Any
         select(later.c.turn, later.c.seq, later.c.body)
         .where(later.c.tenant == tenant, later.c.turn == any_(func.array(answers.scalar_subquery())))
         .where(later.c.kind.in_([kind.value for kind in RATING]))
-        .distinct(later.c.turn)
+        .ext(distinct_on(later.c.turn))
         .order_by(later.c.turn, later.c.seq.desc())
         .cte("last_ratings")
         .prefix_with("MATERIALIZED")

@@ -221,9 +221,10 @@ async def test_two_processes_prepare_at_once(store: Store, postgresql_url: str) 
     assert sorted([*together, *DEFAULTS]) == await partitions(store.database)
 
 
-async def test_a_table_in_use_is_left_for_the_next_time(store: Store) -> None:
+@pytest.mark.parametrize("table", ["events_default", "conversations"])
+async def test_a_table_in_use_is_left_for_the_next_time(store: Store, table: str) -> None:
     async with store.database.write() as busy:
-        await busy.execute(text("LOCK TABLE events_default IN ROW EXCLUSIVE MODE"))
+        await busy.execute(text(f"LOCK TABLE {table} IN ROW EXCLUSIVE MODE"))
         with capture_logs() as said:
             async with asyncio.timeout(5):
                 made = await prepare(store.database, MAY, 0, waits=IMPATIENT)
