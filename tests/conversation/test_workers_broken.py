@@ -12,8 +12,9 @@ import pytest
 from assistant.conversation.running import LiveTurns
 from assistant.conversation.turns import Question
 from assistant.conversation.watching import Watch
-from assistant.core.events import CitationsAdded, ConflictsFound, TurnFinished
+from assistant.core.events import AnswerDelta, CitationsAdded, ConflictsFound, TurnFinished
 from assistant.core.turn import fold
+from assistant.errors import ModelUnavailable, StoreUnavailable
 from assistant.interfaces import BegunTurn
 from assistant.llm.scripted import ScriptedModel
 from assistant.store import Store
@@ -28,7 +29,7 @@ class Broken(Exception):
     """As a driver says that its connection is gone."""
 
 
-def breaking(whole: Any, name: str, *, after: bool, times: int = 1) -> None:
+def breaking(whole: Any, name: str, *, after: bool, times: int = 1, error: type[Exception] = Broken) -> None:
     """Let a method of an object fail so many times; `after` it has done its work, or instead."""
     method, left = getattr(whole, name), [times]
 
@@ -38,7 +39,7 @@ def breaking(whole: Any, name: str, *, after: bool, times: int = 1) -> None:
         left[0] -= 1
         if after:
             await method(*given, **more)
-        raise Broken
+        raise error
 
     setattr(whole, name, breaks)
 
@@ -98,6 +99,63 @@ async def test_a_step_that_fails_and_cannot_be_mended_at_once(store: Store, name
     for _ in range(3):
         await desk.live.end_unsure()
     await check(desk)
+
+
+@pytest.mark.parametrize("name", ["finish_turn", "number_evidence", "save_plan"])
+async def test_a_turn_that_a_database_was_away_from_ends_as_that(store: Store, name: str) -> None:
+    desk = await desk_on(store)
+    breaking(store.conversations, name, after=False, error=StoreUnavailable)
+    breaking(store.conversations, "evidence_of", after=False, times=2, error=StoreUnavailable)
+    turn = await desk.ask(QUESTION)
+    await desk.live.wait(turn)
+    for _ in range(3):
+        await desk.live.end_unsure()
+    await check(desk)
+    message = await desk.message(turn)
+    if name == "save_plan":
+        assert (message.status, message.error, message.text) == ("failed", "unavailable", "")
+    else:  # the answer was complete: it only lacked its end
+        assert (message.status, message.error, message.text) == ("completed", None, ANSWER)
+
+
+async def test_words_that_were_said_before_the_database_went_away_are_kept(store: Store) -> None:
+    desk = await sit_down(store, ScriptedModel([ANSWER], delay=0.2))
+    turn = await desk.ask(QUESTION)
+    async with aclosing(desk.live.follow(desk.conversation, 0)) as events:
+        async for item in events:
+            if isinstance(item.event, AnswerDelta):
+                break
+    breaking(store.events, "append", after=False, times=2, error=StoreUnavailable)
+    await desk.live.wait(turn)
+    await desk.live.end_unsure()
+    await check(desk)
+    message = await desk.message(turn)
+    assert (message.status, message.error) == ("failed", "unavailable")
+    assert message.text
+    assert ANSWER.startswith(message.text)
+
+
+async def test_a_start_that_a_database_was_away_from_is_ended_later(store: Store) -> None:
+    desk = await desk_on(store)
+    breaking(store.conversations, "begin_turn", after=True, error=StoreUnavailable)
+    with pytest.raises(StoreUnavailable):
+        await desk.ask(QUESTION, client_id="c")
+    await desk.live.end_unsure()
+    await check(desk)
+    (message,) = [fold(item.event for item in await desk.events())]
+    assert (message.status, message.error) == ("failed", "unavailable")
+
+
+async def test_a_start_that_is_begun_twice_is_the_same(store: Store) -> None:
+    """As when the commit went through and its answer was lost: the store tries again with the same turn."""
+    desk = await desk_on(store)
+    asked = {"turn": "t1", "client_id": "c", "text": QUESTION, "mode": "auto"}
+    first = await store.conversations.begin_turn(ANN, desk.conversation, **asked)
+    assert not first.duplicate
+    assert await store.conversations.begin_turn(ANN, desk.conversation, **asked) == first
+    other = await store.conversations.begin_turn(ANN, desk.conversation, **{**asked, "turn": "t2"})
+    assert (other.turn, other.duplicate) == ("t1", True)
+    assert len(await desk.events()) == 1
 
 
 async def test_a_crash_between_citations_and_conflicts(store: Store) -> None:
@@ -167,3 +225,13 @@ async def test_a_worker_that_cannot_hear_goes_on_and_hears_again(store: Store, m
     assert not task.done()
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_a_failed_turn_says_when_to_come_back(store: Store) -> None:
+    desk = await sit_down(store, ScriptedModel(fail_with=ModelUnavailable("no", retry_after_ms=7000)))
+    turn = await desk.ask(QUESTION)
+    await desk.live.wait(turn)
+    done = (await desk.events())[-1].event
+    assert isinstance(done, TurnFinished)
+    assert (done.error, done.retry_after_ms) == ("model_unavailable", 7000)
+    assert (await desk.message(turn)).retry_after_ms == 7000
