@@ -1,14 +1,11 @@
-"""Retention by policies: what is too old goes, on a schedule or when somebody says so; every run is on the record."""
+"""Retention by policies: what is too old goes; every run is on the record."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final, Protocol
-
-import structlog
 
 from assistant.config import RetentionSettings
 from assistant.core.audit import AuditDraft, AuditKind, AuditRecord, stamp
@@ -21,14 +18,11 @@ from assistant.core.keeping import (
     policies_of,
 )
 
-log = structlog.get_logger(__name__)
-
 SCHEDULE: Final = "policies"
 """The name under which the processes of an installation agree who applies the policies."""
 BY: Final = "policy"
 """Who does what the schedule does, as records have it."""
 REASON: Final = "policies of the settings"
-_LOOK_S: Final = 600.0
 
 
 class Retention(Protocol):
@@ -73,20 +67,12 @@ class Retention(Protocol):
         """Remove document versions that were replaced or deleted before and that no kept answer cites."""
         ...
 
-    async def claim(self, name: str, every: timedelta) -> bool:
-        """Whether the schedule is due; True for one process of all."""
-        ...
-
 
 class RunLog(Protocol):
     """The part of an audit log that runs are written to."""
 
     async def append_one(self, draft: AuditDraft) -> AuditRecord:
         """Add a record."""
-        ...
-
-    async def tenants(self) -> list[str]:
-        """The tenants that have records."""
         ...
 
 
@@ -99,14 +85,11 @@ class Retainer:
         run_log: RunLog,
         policies: Sequence[RetentionPolicy],
         clock: Callable[[], datetime],
-        *,
-        every: timedelta = timedelta(days=1),
     ) -> None:
         self._retention = retention
         self._log = run_log
         self._policies = tuple(policies)
         self._clock = clock
-        self._every = every
 
     async def apply(
         self, tenant: str, *, by: str = BY, reason: str = REASON, dry_run: bool = False
@@ -121,26 +104,6 @@ class Retainer:
             body = {"what": "run", "reason": reason, "policies": [outcome_json(each) for each in outcomes]}
             await self._log.append_one(AuditDraft(tenant, AuditKind.RETENTION, by, self._clock(), body=body))
         return outcomes
-
-    async def run(self) -> None:
-        """Apply the policies when they are due, until cancelled; where several processes do this, one of them. Failures are logged."""
-        while self._policies:
-            try:
-                if await self._retention.claim(SCHEDULE, self._every):
-                    for tenant in await self._log.tenants():
-                        await self._scheduled(tenant)
-            except Exception as error:
-                # The database may be back the next time; without this loop nothing would ever go.
-                log.error("audit.retention.failed", error=type(error).__name__, exc_info=error)
-            await asyncio.sleep(min(_LOOK_S, self._every.total_seconds()))
-
-    async def _scheduled(self, tenant: str) -> None:
-        try:
-            outcomes = await self.apply(tenant)
-        except Exception as error:
-            log.error("audit.retention.failed", tenant=tenant, error=type(error).__name__, exc_info=error)
-            return
-        log.info("audit.retention", tenant=tenant, gone=sum(each.gone for each in outcomes))
 
     async def _applied(self, policy: RetentionPolicy, tenant: str, given: dict[str, Any]) -> PolicyOutcome:
         before = policy.before(self._clock())
@@ -163,7 +126,7 @@ def retainer_of(
         RetentionPolicy(Retained(each.what), each.keep_days, each.collection or None, each.tenant or None)
         for each in settings.policies
     ]
-    return Retainer(retention, run_log, policies, clock, every=timedelta(hours=settings.every_hours))
+    return Retainer(retention, run_log, policies, clock)
 
 
 def outcome_json(outcome: PolicyOutcome) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -127,35 +126,3 @@ async def test_one_process_of_all_runs_the_schedule(kept: Store) -> None:
     later = SqlRetention(kept.database, kept.audit, clock=lambda: datetime.now(UTC) + day)
     assert await later.due("policies", day)
     assert await later.claim("policies", day)
-
-
-async def test_the_schedule_applies_the_policies_and_goes_on_after_a_failure(kept: Store) -> None:
-    class Failing(SqlRetention):
-        failures = 1
-
-        async def claim(self, name: str, every: timedelta) -> bool:
-            if self.failures:
-                self.failures -= 1
-                raise OSError("the database is away")
-            return await super().claim(name, every)
-
-    every = timedelta(milliseconds=20)
-    made = Retainer(Failing(kept.database, kept.audit), kept.audit, ALL, lambda: LATER, every=every)
-    task = asyncio.create_task(made.run())
-
-    async def ran() -> int:
-        return sum(record.body.get("what") == "run" for record in await all_records(kept.audit))
-
-    while not await ran():
-        await asyncio.sleep(0)
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
-    assert await opened(kept) == []
-
-
-async def test_without_policies_the_schedule_ends() -> None:
-    nothing: Any = None
-    task = asyncio.create_task(Retainer(nothing, nothing, (), lambda: LATER).run())
-    done, _ = await asyncio.wait({task}, timeout=5)
-    assert done == {task}
-    assert task.exception() is None
