@@ -26,8 +26,8 @@ log = structlog.get_logger(__name__)
 
 PAGE: Final = 200
 """Events that a follower reads from the log at once."""
-PATIENCE_S: Final = 20.0
-"""For how long followers wait for a log that cannot be read."""
+PATIENCE_S: Final = 120.0
+"""For how long followers wait for a log that cannot be read, before all of them come back at once."""
 INTERRUPTED: Final = "interrupted"
 """The code of a turn that did not come to its end."""
 _ELSEWHERE: Final = ("turn_taken", "turn_ended")

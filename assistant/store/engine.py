@@ -92,12 +92,17 @@ def parse_url(url: str, setting: str = "database.url") -> URL:
 
 
 def make_engine(
-    url: str, *, pool_size: int = 8, pooled: bool = True, prepared: bool = True, connect_s: float = 0.0
+    url: str,
+    *,
+    pool_size: int = 8,
+    pooled: bool = True,
+    prepared: bool = True,
+    connect_s: float = CONNECT_PATIENCE_S,
 ) -> AsyncEngine:
     """An engine with this program's settings for the dialect; opens nothing yet.
 
     Raises BadSetting for a URL that cannot be used. `pooled=False` opens a connection per use, for one-off commands.
-    `prepared=False` and `connect_s` (longest wait for a connection, 0: the driver's own) are for PostgreSQL alone.
+    `prepared=False` and `connect_s` (longest wait for a connection, in seconds) are for PostgreSQL alone.
     """
     parsed = parse_url(url)
     # Parameters hold questions, answers and document text; errors and logs must not.
@@ -134,7 +139,7 @@ def _ping(dialect: Dialect, connection: DBAPIConnection, record: ConnectionPoolE
 
 
 def _asyncpg_options(prepared: bool, connect_s: float) -> dict[str, Any]:
-    options: dict[str, Any] = {"timeout": connect_s} if connect_s else {}
+    options: dict[str, Any] = {"timeout": connect_s}
     if not prepared:
         # The sessions behind a pooler are shared: a name that asyncpg counts up would be taken there already.
         names: Callable[[], str] = lambda: f"__assistant_{uuid4()}__"  # noqa: E731

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar, cast
 
 import structlog
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from assistant.errors import StoreUnavailable
 
@@ -38,7 +39,7 @@ def is_unreachable(error: BaseException) -> bool:
     """
     if isinstance(error, DBAPIError):
         return error.connection_invalidated or _says_so(error.orig)
-    return isinstance(error, OSError | StoreUnavailable) or _says_so(error)
+    return isinstance(error, OSError | StoreUnavailable | PoolTimeout) or _says_so(error)
 
 
 def _says_so(error: BaseException | None) -> bool:

@@ -62,8 +62,11 @@ class Proxy:
 
         async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             self.connections += 1
-            with contextlib.suppress(OSError, asyncio.IncompleteReadError):
-                await self._joined(reader, writer, target)
+            try:
+                with contextlib.suppress(OSError, asyncio.IncompleteReadError):
+                    await self._joined(reader, writer, target)
+            finally:
+                writer.transport.abort()  # also where nobody is there behind us
 
         server = await asyncio.start_server(connected, "127.0.0.1", 0)
         self.port = server.sockets[0].getsockname()[1]

