@@ -47,9 +47,8 @@ async def worker(url: str, name: str, model: ScriptedModel, conversation: str | 
 
 
 def slow() -> ScriptedModel:
-    return ScriptedModel(
-        ["Employees get 20 days. " + "Slow answer. " * 2000], delay=0.03, piece=10
-    )  # leaves room for other writers
+    # Each piece is a commit: SQLite lets writers in by chance, and a disk that is busy must leave them one.
+    return ScriptedModel(["Employees get 20 days. " + "Slow answer. " * 2000], delay=0.2, piece=35)
 
 
 async def until_delta(live: LiveTurns, conversation: str, off: int = 0) -> list[NumberedEvent]:
