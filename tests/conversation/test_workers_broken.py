@@ -149,7 +149,7 @@ async def test_a_start_that_a_database_was_away_from_is_ended_later(store: Store
 async def test_a_start_that_is_begun_twice_is_the_same(store: Store) -> None:
     """As when the commit went through and its answer was lost: the store tries again with the same turn."""
     desk = await desk_on(store)
-    asked = {"turn": "t1", "client_id": "c", "text": QUESTION, "mode": "auto"}
+    asked: dict[str, Any] = {"turn": "t1", "client_id": "c", "text": QUESTION, "mode": "auto"}
     first = await store.conversations.begin_turn(ANN, desk.conversation, **asked)
     assert not first.duplicate
     assert await store.conversations.begin_turn(ANN, desk.conversation, **asked) == first

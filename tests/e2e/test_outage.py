@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -88,7 +89,7 @@ async def at_the_handshake(house: House) -> Frame:
 
 async def over_http(house: House, session: str) -> dict[str, httpx.Response]:
     async with httpx.AsyncClient(base_url=house.server.url, timeout=60) as http:
-        asked = {"json": {"text": "hello"}, "headers": {"Idempotency-Key": "k1"}}
+        asked: dict[str, Any] = {"json": {"text": "hello"}, "headers": {"Idempotency-Key": "k1"}}
         ways = {
             "open": http.post("/api/sessions"),
             "snapshot": http.get(f"/api/sessions/{session}"),
