@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test setup web lint types contracts contracts-docs pytest webtest browser pictures lock format clean
+.PHONY: run test fast setup web lint types contracts contracts-docs pytest webtest browser pictures lock format clean
 
 run: setup web  ## set everything up and serve the demo on http://127.0.0.1:8000
 	$(BIN)/assistant serve --demo
@@ -42,8 +42,14 @@ contracts:
 contracts-docs:  ## write docs/openapi.json, docs/asyncapi.json and the types of web/ anew; the tests compare them
 	$(BIN)/python -m assistant contracts
 
+# A file stays with one worker, for its fixtures; tests/conftest.py says which come first.
+DEAL := -n 2 --dist loadfile --no-loadscope-reorder
+
 pytest:
-	$(BIN)/pytest -n 2 --dist loadgroup
+	$(BIN)/pytest $(DEAL)
+
+fast: setup web  ## all tests of the server but those of tests/e2e, in less than three minutes
+	$(BIN)/pytest $(DEAL) --ignore=tests/e2e
 
 webtest:
 	cd web && npm run --silent typecheck && npm run --silent test

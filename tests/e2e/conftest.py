@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.serving import DEMO_PAGES, Server, run, serving
-from tests.e2e.workers import Stable, stable
+from tests.e2e.serving import DEMO_PAGES, Server, a_server, run, started
+from tests.e2e.workers import Stable
 
 DEMO = Path(__file__).parents[2] / "assistant" / "demo"
 
@@ -42,24 +42,20 @@ def folder(filled: Path, tmp_path: Path) -> Path:
     return tmp_path / "server"
 
 
-@pytest.fixture(scope="session")
-def stable_of_servers() -> Iterator[Stable]:
-    """The parent of the servers of tests that kill or need many."""
-    with stable() as made:
-        yield made
-
-
 @pytest.fixture
-def servers(stable_of_servers: Stable) -> Iterator[Stable]:
+def servers() -> Iterator[Stable]:
     """Servers that end with the test."""
-    yield stable_of_servers
-    stable_of_servers.end()
+    made = Stable()
+    yield made
+    made.end()
 
 
 @pytest.fixture(scope="session")
 def server(filled: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server with the extractive model that tests share; each makes its own sessions."""
+    """A server with the extractive model that tests share, begun as in production; each makes its own sessions."""
     folder = tmp_path_factory.mktemp("shared") / "server"
     shutil.copytree(filled, folder)
-    with serving(folder, server__starts_per_minute="1000", server__running_turns_per_user="50") as started:
-        yield started
+    made = a_server(folder, server__starts_per_minute="1000", server__running_turns_per_user="50")
+    made.own_python = True
+    with started(made):
+        yield made

@@ -16,8 +16,7 @@ from playwright.async_api import Browser, Locator, Page, expect
 from tests.e2e.browsing import ask, chromium, open_page
 from tests.e2e.conftest import DEMO
 from tests.e2e.example import Portal, example, sign_in
-from tests.e2e.forking import Commands, commands
-from tests.e2e.serving import Server, serving
+from tests.e2e.serving import Server, run, serving
 
 PICTURES: Final = Path(__file__).parents[2] / "docs" / "pictures"
 MOST_BYTES: Final = 200_000
@@ -33,23 +32,23 @@ TALL: Final = 1600
 
 def main() -> None:
     """Start what is needed in a folder of its own, and write every picture."""
-    with tempfile.TemporaryDirectory() as name, commands(Path(name)) as run:
+    with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "server"
         (folder / "handbook").mkdir(parents=True)
-        _read_in(run, folder, "18f-handbook-2021", "handbook")
+        _read_in(folder, "18f-handbook-2021", "handbook")
         with serving(folder, auth__development_roles='["user", "auditor", "exporter"]') as server:
             asyncio.run(_before(server))
-            _read_in(run, folder, "18f-handbook", "handbook")
-            _read_in(run, folder, "18f-handbook-2021", "handbook-2021")
+            _read_in(folder, "18f-handbook", "handbook")
+            _read_in(folder, "18f-handbook-2021", "handbook-2021")
             asyncio.run(_of_server(server))
         with example(folder) as portal:
             asyncio.run(_of_portal(portal))
 
 
-def _read_in(run: Commands, folder: Path, edition: str, collection: str) -> None:
+def _read_in(folder: Path, edition: str, collection: str) -> None:
     shutil.copytree(DEMO / edition, folder / collection, dirs_exist_ok=True)
     for command in (["migrate"], ["ingest", collection, "--collection", collection]):
-        done = run.run(folder, *command)
+        done = run(folder, *command)
         assert done.returncode == 0, done.stderr
 
 

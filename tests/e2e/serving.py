@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,36 +21,40 @@ from ulid import ULID
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
+from tests.e2e.forking import Process, parent
+from tests.e2e.forking import environment as environment
+
 Frame = dict[str, Any]
 DEMO_PAGES = ("18f-handbook/tools/tock.md", "18f-handbook-2021/tools/tock.md")
 
 
 @dataclass(slots=True)
 class Server:
-    """A server process; `kill` takes it away as a power cut would."""
+    """A server process; `kill` takes it away as a power cut would.
+
+    It is forked from a process that has imported everything, unless it is to have a Python of its own.
+    """
 
     folder: Path
     port: int
     environment: Mapping[str, str]
-    process: subprocess.Popen[bytes] | None = None
+    process: subprocess.Popen[bytes] | Process | None = None
+    own_python: bool = False
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
     def start(self, *more: str) -> None:
-        command = [sys.executable, "-m", "assistant", "serve", "--port", str(self.port), *more]
-        output = (self.folder / "server.log").open("ab")
-        self.process = subprocess.Popen(
-            command, cwd=self.folder, env=dict(self.environment), stderr=output, stdout=output
-        )
+        arguments = ["serve", "--port", str(self.port), *more]
+        log = self.folder / "server.log"
+        self.process = (_spawn if self.own_python else _fork)(self.folder, arguments, self.environment, log)
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
-            with contextlib.suppress(httpx.TransportError):
-                if httpx.get(f"{self.url}/readyz", timeout=2).status_code == 200:
-                    return
+            if is_ready(self.port):
+                return
             assert self.process.poll() is None, self.log()
-            time.sleep(0.1)
+            time.sleep(0.03)
         raise AssertionError(f"not ready: {self.log()}")
 
     def log(self) -> str:
@@ -65,26 +69,41 @@ class Server:
         return self.process.wait(30)
 
 
+def _fork(folder: Path, arguments: Sequence[str], given: Mapping[str, str], log: Path) -> Process:
+    return parent().fork(folder, arguments, given, out=log, err=log)
+
+
+def _spawn(folder: Path, arguments: Sequence[str], given: Mapping[str, str], log: Path) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "assistant", *arguments]
+    with log.open("ab") as output:
+        return subprocess.Popen(command, cwd=folder, env=dict(given), stderr=output, stdout=output)
+
+
+def is_ready(port: int) -> bool:
+    """Whether a server answers there that is ready for requests."""
+    with socket.socket() as probe:
+        if probe.connect_ex(("127.0.0.1", port)):
+            return False
+    with contextlib.suppress(httpx.TransportError):  # dear where nobody listens: it loads certificates first
+        return httpx.get(f"http://127.0.0.1:{port}/readyz", timeout=2).status_code == 200
+    return False
+
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
-def environment(**settings: str) -> dict[str, str]:
-    """The environment of a server: nothing of ours but what is named; `model__kind` becomes ASSISTANT_MODEL__KIND."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("ASSISTANT_")}
-    clean["PYTHONPATH"] = str(Path(__file__).parents[2])
-    clean["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
-    return clean | {f"ASSISTANT_{name.upper()}": value for name, value in settings.items()}
+def a_server(folder: Path, **settings: str) -> Server:
+    """A server over a database in `folder`, not started, for which everybody is ann."""
+    given = environment(auth__development_user="ann", retrieval__embedder="none", **settings)
+    return Server(folder, free_port(), given)
 
 
 @contextlib.contextmanager
-def serving(folder: Path, *arguments: str, **settings: str) -> Iterator[Server]:
-    """A server over a database in `folder` until the block ends."""
-    server = Server(
-        folder, free_port(), environment(auth__development_user="ann", retrieval__embedder="none", **settings)
-    )
+def started(server: Server, *arguments: str) -> Iterator[Server]:
+    """The server runs until the block ends."""
     server.start(*arguments)
     try:
         yield server
@@ -93,10 +112,26 @@ def serving(folder: Path, *arguments: str, **settings: str) -> Iterator[Server]:
             server.end()
 
 
+@contextlib.contextmanager
+def serving(folder: Path, *arguments: str, **settings: str) -> Iterator[Server]:
+    """A server over a database in `folder` until the block ends."""
+    with started(a_server(folder, **settings), *arguments) as server:
+        yield server
+
+
 def run(folder: Path, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
     """Run a command of the assistant in `folder`."""
+    given = environment(**{"retrieval__embedder": "none", **settings})
+    with tempfile.TemporaryDirectory() as name:
+        out, err = Path(name) / "out", Path(name) / "err"
+        code = parent().fork(folder, arguments, given, out=out, err=err).wait(120)
+        return subprocess.CompletedProcess(arguments, code, out.read_text("utf-8"), err.read_text("utf-8"))
+
+
+def run_in_own_python(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command as a person does, imports and all."""
     command = [sys.executable, "-m", "assistant", *arguments]
-    env = environment(**{"retrieval__embedder": "none", **settings})
+    env = environment(retrieval__embedder="none")
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False)
 
 

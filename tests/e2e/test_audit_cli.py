@@ -8,7 +8,6 @@ import sqlite3
 import subprocess
 import time
 import zipfile
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,10 +17,9 @@ import httpx
 import pytest
 
 from tests.e2e.conftest import DEMO
-from tests.e2e.forking import Commands, commands
 from tests.e2e.serving import run, serving
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("cli")]
+pytestmark = pytest.mark.e2e
 QUESTION = "How many hours must be billable in a week?"
 SECRET = "Quillfeather"
 PERSON = "zebediah"
@@ -29,29 +27,21 @@ PERSON = "zebediah"
 
 @dataclass(frozen=True, slots=True)
 class Office:
-    """A folder with a database, and the commands that are run in it."""
+    """A folder with a database; commands are run in it."""
 
     folder: Path
-    commands: Commands
 
     def __truediv__(self, name: str) -> Path:
         return self.folder / name
 
     def run(self, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
-        return self.commands.run(self.folder, *arguments, **settings)
-
-
-@pytest.fixture(scope="module")
-def parent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
-    """One parent for all commands of this file."""
-    with commands(tmp_path_factory.mktemp("printed")) as started:
-        yield started
+        return run(self.folder, *arguments, **settings)
 
 
 @pytest.fixture
-def office(tmp_path: Path, parent: Commands) -> Office:
+def office(tmp_path: Path) -> Office:
     """A migrated database that holds the edition of 2021 as collection h."""
-    made = Office(tmp_path, parent)
+    made = Office(tmp_path)
     assert made.run("migrate").returncode == 0
     ingest(made, "18f-handbook-2021", "1 added")
     return made
@@ -242,7 +232,7 @@ def test_what_cannot_be_done_is_one_clear_line(office: Office) -> None:
     (office / "var" / "audit.pem").write_text("no key", "utf-8")
     (office / "var" / "audit.pem").chmod(0o600)
     assert "audit.pem" in audit(office, "export", "out", "--reason", "r", code=2)
-    bare = Office(office / "bare", office.commands)
+    bare = Office(office / "bare")
     bare.folder.mkdir()
     assert "assistant migrate" in audit(bare, "list", code=2)
 

@@ -18,7 +18,7 @@ from tests.e2e.browsing import CHROMIUM, QUIET
 from tests.e2e.conftest import DEMO
 from tests.e2e.serving import Client, Server, run, serving
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("audit_page"), pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module")]
 QUESTION = "How many hours must be billable in a week?"
 NOWHERE = "What is the boiling point of tungsten? <img src=x onerror=alert(1)>"
 REASON = "complaint 7, 投诉"

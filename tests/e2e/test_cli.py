@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import copy_pages
-from tests.e2e.serving import run
+from tests.e2e.serving import run, run_in_own_python
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("cli")]
+pytestmark = pytest.mark.e2e
 QUESTION = "How many hours must be billable in a week?"
 
 
 def test_ask_prints_answer_sources_and_conflict(folder: Path) -> None:
-    done = run(folder, "ask", QUESTION)
+    done = run_in_own_python(folder, "ask", QUESTION)
     assert done.returncode == 0, done.stderr
     assert "32" in done.stdout
     assert "Tock" in done.stdout

@@ -9,7 +9,7 @@ import pytest
 from assistant.llm.scripted_http import Behaviour, Provider, running_provider
 from tests.e2e.serving import Client, of, serving
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("server")]
+pytestmark = pytest.mark.e2e
 ANSWER = "You are expected to bill at least 32 hours to project work. " * 40
 QUESTION = "How many hours must be billable in a week?"
 

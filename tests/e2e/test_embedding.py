@@ -8,7 +8,7 @@ from assistant.llm.scripted_http import running_provider
 from tests.e2e.conftest import copy_pages
 from tests.e2e.serving import run
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("embedding")]
+pytestmark = pytest.mark.e2e
 QUESTION = "How many hours must be billable in a week?"
 
 

@@ -17,7 +17,7 @@ from assistant.core.audit import AuditKind
 from tests.audit.export_cases import Log, a_log
 from tests.e2e.browsing import CHROMIUM, QUIET
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("export_page"), pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module")]
 
 HOSTILE = (
     "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"

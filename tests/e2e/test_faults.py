@@ -20,7 +20,7 @@ from tests.databases import _EMPTY, _run
 from tests.e2e.proxy import Proxy, proxying
 from tests.e2e.serving import Client, Frame, Server, client, of, serving
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("slow")]
+pytestmark = pytest.mark.e2e
 
 TEXT = "年假🙂 is carried over, up to the accrual limit. " * 10
 SHORT = "It is."

@@ -19,7 +19,7 @@ from websockets.typing import Subprotocol
 from assistant.transport.errors import HTTP_STATUS, Close
 from tests.e2e.serving import Frame, Server
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("server")]
+pytestmark = pytest.mark.e2e
 
 ANSWERS: Final = {"session.ready", "replay.done", "ack", "pong", "error"}
 """Control frames that may come; frames with a number are events of turns."""

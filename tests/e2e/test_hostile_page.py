@@ -27,7 +27,7 @@ from tests.e2e.browsing import chromium
 from tests.e2e.hostile import PAYLOADS
 from tests.e2e.serving import Client, Server, serving
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("hostile_page"), pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module")]
 
 OWN: Final = tuple(
     line.replace("⏎", "\n")

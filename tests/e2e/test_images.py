@@ -11,7 +11,7 @@ from PIL import Image
 
 from tests.e2e.serving import run, serving
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("images")]
+pytestmark = pytest.mark.e2e
 
 
 def test_a_picture_is_found_cited_and_shown(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ from tests.jobs.queues import fresh
 from tests.store.audit_filling import all_records
 from tests.store.filling import answer_of, draft, put
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("job_workers")]
+pytestmark = pytest.mark.e2e
 
 ANN = Caller("default", "ann")
 PAGES = 30

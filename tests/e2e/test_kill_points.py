@@ -29,7 +29,7 @@ from tests.e2e.conftest import copy_pages
 from tests.e2e.serving import Client, Frame
 from tests.e2e.workers import COMMITS, KILL, Forked, Stable, until
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("server")]
+pytestmark = pytest.mark.e2e
 ANSWER = "You are expected to bill at least 32 hours to project work. The rest of the week is yours."
 QUESTION = "How many hours must be billable in a week?"
 SECOND = "How many hours of project work are expected in a week?"

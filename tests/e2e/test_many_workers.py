@@ -21,7 +21,7 @@ from tests.e2e.serving import Client, Frame
 from tests.e2e.workers import Forked, Stable, until
 from tests.store.filling import draft, put
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("server")]
+pytestmark = pytest.mark.e2e
 LEAVE = "Employees get 20 days of annual leave. Unused days may be carried over until March."
 QUESTION = "How many days of annual leave do employees get?"
 ENDLESS = Behaviour(text="Employees get 20 days of annual leave. ", endless=True, delay=0.03)

@@ -15,7 +15,7 @@ import pytest
 from tests.e2e.canaries import Person, a_server, minted
 from tests.e2e.serving import Server
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("server")]
+pytestmark = pytest.mark.e2e
 QUESTION = "How many hours must be billable in a week?"
 
 

@@ -16,7 +16,7 @@ from assistant.llm.scripted_http import Behaviour, running_provider
 from tests.e2e.collector import Collector, collecting, told, tree
 from tests.e2e.serving import Server, environment, free_port
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("server")]
+pytestmark = pytest.mark.e2e
 
 QUESTION = "How many hours must be billable in a week?"
 ANSWER = "You must bill 32 hours a week. [1]"

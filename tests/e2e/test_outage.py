@@ -23,7 +23,7 @@ from tests.e2e.serving import Client, Frame, environment, serving
 from tests.e2e.test_faults import SHORT, House, asking, whole
 from tests.e2e.test_many_workers import restart
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("slow")]
+pytestmark = pytest.mark.e2e
 
 TEXT = "Employees get 20 days of annual leave. " * 4
 SOCKETS = 20

@@ -11,7 +11,7 @@ from assistant.app import PAGE
 from tests.e2e.browsing import ask, chromium, open_page
 from tests.e2e.serving import Server
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("server")]
+pytestmark = pytest.mark.e2e
 QUESTION = "How many hours must be billable in a week?"
 
 

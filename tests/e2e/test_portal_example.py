@@ -16,7 +16,7 @@ from tests.e2e.browsing import ask, axe, chromium, open_page
 from tests.e2e.example import Portal, example, sign_in
 from tests.e2e.serving import run
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("portal_example"), pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module")]
 QUESTION = "How many hours must be billable in a week?"
 OF_STAFF, OF_ALL = "32 hours", "36 hours"
 """What the two editions of the handbook say: the newer one is for staff alone."""

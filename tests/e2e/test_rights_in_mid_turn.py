@@ -20,7 +20,7 @@ from assistant.llm.scripted_http import Behaviour, Provider, running_provider
 from tests.e2e.canaries import LAMPS, PEOPLE, Company, Person, a_server, fill, frames_until, met, send
 from tests.e2e.serving import Frame
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("rights"), pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module")]
 
 PROMISED_S: Final = 5.0
 REASON: Final = {"X-Audit-Reason": "sent away"}

@@ -33,7 +33,7 @@ from tests.e2e.canaries import (
 )
 from tests.e2e.looking import administration, audit, audit_changes, meddling, ordinary, paths_of
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("rights")]
+pytestmark = pytest.mark.e2e
 
 REASON = {"X-Audit-Reason": "the harbour was sold"}
 BEFORE = {

@@ -21,7 +21,7 @@ from structlog.testing import capture_logs
 
 from tests.transport.house import BOARD, House, at_home
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("schemathesis")]
+pytestmark = pytest.mark.e2e
 
 EXAMPLES: Final = 3
 """Of each operation and way; there are more than fifty operations."""

@@ -13,7 +13,7 @@ from ulid import ULID
 
 from tests.e2e.serving import Server, serving
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("slow")]
+pytestmark = pytest.mark.e2e
 
 
 def handshake(server: Server) -> socket.socket:

@@ -12,7 +12,7 @@ from websockets.typing import Subprotocol
 
 from tests.e2e.serving import Client, Server, client, of
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("server")]
+pytestmark = pytest.mark.e2e
 QUESTION = "How many hours must be billable in a week?"
 
 

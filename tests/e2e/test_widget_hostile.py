@@ -15,7 +15,7 @@ from tests.e2e.browsing import chromium, open_page
 from tests.e2e.hostile import PAYLOADS
 from tests.e2e.serving import Frame, Server
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("server")]
+pytestmark = pytest.mark.e2e
 
 _INSIDE = """(selector) => {
   const found = [];

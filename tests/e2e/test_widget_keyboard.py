@@ -11,7 +11,7 @@ from playwright.async_api import Browser, Page, expect
 from tests.e2e.browsing import ask, axe, chromium, focused, open_page, tab_to
 from tests.e2e.serving import Server
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("server")]
+pytestmark = pytest.mark.e2e
 QUESTION = "How many hours must be billable in a week?"
 
 

@@ -14,7 +14,7 @@ from tests.e2e.browsing import axe, chromium, open_page
 from tests.e2e.portal import Portal, portal, settings_for
 from tests.e2e.serving import Server, environment, free_port
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("portal")]
+pytestmark = pytest.mark.e2e
 QUESTION = "How many hours must be billable in a week?"
 
 

@@ -1,76 +1,33 @@
-"""Server processes that are forked from one that has imported everything already, so that a test can afford many."""
+"""Servers of which a test needs many, or kills."""
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import signal
-import subprocess
-import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-import httpx
-
-from tests.e2e.serving import Server, environment, free_port
+from tests.e2e.forking import environment, parent
+from tests.e2e.serving import Server, free_port, is_ready
 
 KILL = "TEST_KILL"
 COMMITS = "TEST_COMMITS"
 
-_PARENT = """
-import json, os, signal, sys
-import uvicorn.loops.auto, uvicorn.protocols.http.auto
-import assistant.commands.serve
-from assistant.cli import run
-from assistant.llm.tokens import counter_for, window_for
-from tests.e2e.killing import lie_in_wait
-
-counter_for("test-model"), window_for("test-model")  # tables that every child would read
-
-def child(order):
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    os.chdir(order["folder"])
-    for name in [name for name in os.environ if name.startswith("ASSISTANT_")]:
-        del os.environ[name]
-    os.environ.update(order["environment"])
-    log = os.open(order["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(log, 1)
-    os.dup2(log, 2)
-    sys.argv = ["assistant", *order["arguments"]]
-    lie_in_wait()
-    run()
-
-signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them: the dead leave nothing behind
-for line in sys.stdin:
-    pid = os.fork()
-    if pid == 0:
-        try:
-            child(json.loads(line))
-        finally:
-            os._exit(0)
-    print(pid, flush=True)
-"""
-
 
 @dataclass(slots=True)
 class Forked(Server):
-    """A server that the stable forked; it is the stable's child, not ours."""
+    """A server that can be begun without waiting, with a log of its own."""
 
-    stable: Stable | None = None
     pid: int = 0
     _started: str = ""
 
     def begin(self, **more: str) -> None:
         """Start and do not wait."""
-        assert self.stable is not None
-        self.pid = self.stable.fork(self.folder, self.port, {**self.environment, **more})
+        arguments, given = ["serve", "--port", str(self.port)], {**self.environment, **more}
+        self.pid = parent().fork(self.folder, arguments, given, out=self.log_file, err=self.log_file).pid
         self._started = _started_at(self.pid)
 
     def start(self, *_: str, **more: str) -> None:
@@ -80,9 +37,8 @@ class Forked(Server):
     def wait_ready(self) -> None:
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
-            with contextlib.suppress(httpx.TransportError):
-                if httpx.get(f"{self.url}/readyz", timeout=2).status_code == 200:
-                    return
+            if is_ready(self.port):
+                return
             assert self.lives(), self.log()
             time.sleep(0.03)
         raise AssertionError(f"not ready: {self.log()}")
@@ -109,22 +65,9 @@ class Forked(Server):
 
 @dataclass(slots=True)
 class Stable:
-    """The parent of servers."""
+    """Servers that end together."""
 
-    parent: subprocess.Popen[str]
-    servers: list[Forked]
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def fork(self, folder: Path, port: int, given: dict[str, str]) -> int:
-        assert self.parent.stdin is not None
-        assert self.parent.stdout is not None
-        wanted = {name: value for name, value in given.items() if name.startswith(("ASSISTANT_", "TEST_"))}
-        order: dict[str, Any] = {"folder": str(folder), "environment": wanted, "log": f"{folder}/server-{port}.log"}
-        order["arguments"] = ["serve", "--port", str(port)]
-        with self.lock:
-            self.parent.stdin.write(json.dumps(order) + "\n")
-            self.parent.stdin.flush()
-            return int(self.parent.stdout.readline())
+    servers: list[Forked] = field(default_factory=list)
 
     def server(self, folder: Path, **settings: str) -> Forked:
         """A server over what is in `folder`, not started yet."""
@@ -134,7 +77,7 @@ class Stable:
             server__starts_per_minute="1000",
             **settings,
         )
-        made = Forked(folder, free_port(), given, stable=self)
+        made = Forked(folder, free_port(), given)
         self.servers.append(made)
         return made
 
@@ -145,22 +88,6 @@ class Stable:
                 server.send(signal.SIGCONT)
                 server.end(signal.SIGKILL)
         self.servers.clear()
-
-
-@contextmanager
-def stable() -> Iterator[Stable]:
-    """A parent of servers until the block ends, and of none thereafter."""
-    parent = subprocess.Popen(
-        [sys.executable, "-c", _PARENT], env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    made = Stable(parent, [])
-    try:
-        yield made
-    finally:
-        made.end()
-        assert parent.stdin is not None
-        parent.stdin.close()
-        parent.wait(30)
 
 
 def _started_at(process: int) -> str:
