@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
+<<<<<<< HEAD
 from tests.e2e.serving import DEMO_PAGES, Server, a_server, run, started
+=======
+from tests.e2e.serving import DEMO_PAGES, Server, run, serving
+>>>>>>> 80141e9 (wip)
 from tests.e2e.workers import Stable
 
 DEMO = Path(__file__).parents[2] / "assistant" / "demo"
@@ -55,7 +59,13 @@ def server(filled: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
     """A server with the extractive model that tests share, begun as in production; each makes its own sessions."""
     folder = tmp_path_factory.mktemp("shared") / "server"
     shutil.copytree(filled, folder)
+<<<<<<< HEAD
     made = a_server(folder, server__starts_per_minute="1000", server__running_turns_per_user="50")
     made.own_python = True
     with started(made):
         yield made
+=======
+    settings = {"server__starts_per_minute": "1000", "server__running_turns_per_user": "50"}
+    with serving(folder, own_python=True, **settings) as started:
+        yield started
+>>>>>>> 80141e9 (wip)
