@@ -20,26 +20,10 @@ settings.register_profile(
 settings.load_profile("default")
 
 
-<<<<<<< HEAD
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Of several workers, each begins with files of tests/e2e: they take longest, and none is left alone with one at the end."""
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: "e2e" not in item.path.parts)
-=======
-LONGEST = ()
-"""Files that take longest, the longest first."""
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With several workers, what takes longest is dealt out first, so that none is left with it alone at the end."""
-    if hasattr(config, "workerinput"):
-        items.sort(key=_place)
-
-
-def _place(item: pytest.Item) -> tuple[bool, int]:
-    name = item.path.name
-    return "e2e" not in item.path.parts, LONGEST.index(name) if name in LONGEST else len(LONGEST)
->>>>>>> 80141e9 (wip)
 
 
 def pytest_collection_finish() -> None:

@@ -1,16 +1,15 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
+from playwright.async_api import Browser
 
-<<<<<<< HEAD
+from tests.e2e.browsing import chromium
 from tests.e2e.serving import DEMO_PAGES, Server, a_server, run, started
-=======
-from tests.e2e.serving import DEMO_PAGES, Server, run, serving
->>>>>>> 80141e9 (wip)
 from tests.e2e.workers import Stable
 
 DEMO = Path(__file__).parents[2] / "assistant" / "demo"
@@ -59,13 +58,22 @@ def server(filled: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
     """A server with the extractive model that tests share, begun as in production; each makes its own sessions."""
     folder = tmp_path_factory.mktemp("shared") / "server"
     shutil.copytree(filled, folder)
-<<<<<<< HEAD
     made = a_server(folder, server__starts_per_minute="1000", server__running_turns_per_user="50")
     made.own_python = True
     with started(made):
         yield made
-=======
-    settings = {"server__starts_per_minute": "1000", "server__running_turns_per_user": "50"}
-    with serving(folder, own_python=True, **settings) as started:
-        yield started
->>>>>>> 80141e9 (wip)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def chromium_of_the_file() -> AsyncIterator[Browser]:
+    """One browser for all tests of a file."""
+    async with chromium() as made:
+        yield made
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def browser(chromium_of_the_file: Browser) -> AsyncIterator[Browser]:
+    """A browser that has no page open, for tests of which all have the loop of their module."""
+    yield chromium_of_the_file
+    for context in chromium_of_the_file.contexts:
+        await context.close()

@@ -19,12 +19,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-<<<<<<< HEAD
-=======
-OURS: Final = ("ASSISTANT_", "TEST_")
-"""How the variables begin that an order gives to its process."""
-
->>>>>>> 80141e9 (wip)
 _PARENT: Final = """
 import atexit, gc, importlib, json, os, pkgutil, signal, sys, threading
 import uvicorn.loops.auto, uvicorn.protocols.http.auto, uvicorn.protocols.websockets.auto
@@ -113,7 +107,6 @@ class Process:
     def send_signal(self, how: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, how)
-<<<<<<< HEAD
 
 
 class Parent:
@@ -148,42 +141,6 @@ class Parent:
         shutil.rmtree(self._scratch, ignore_errors=True)
 
 
-=======
-
-
-class Parent:
-    """The process that all others are forked from; it ends with this one, and takes those that are left with it."""
-
-    def __init__(self) -> None:
-        self._scratch = Path(tempfile.mkdtemp(prefix="assistant-forked-"))
-        self._lock = threading.Lock()
-        command = [sys.executable, "-c", _PARENT, str(self._scratch)]
-        self._process = subprocess.Popen(
-            command, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-
-    def fork(
-        self, folder: Path, arguments: Sequence[str], given: Mapping[str, str], *, out: Path, err: Path
-    ) -> Process:
-        """Begin `assistant` with these arguments in a folder; what it prints is appended to `out` and `err`."""
-        order: dict[str, Any] = {"folder": str(folder), "arguments": arguments, "out": str(out), "err": str(err)}
-        order["environment"] = {name: value for name, value in given.items() if name.startswith(OURS)}
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        with self._lock:
-            self._process.stdin.write(json.dumps(order) + "\n")
-            self._process.stdin.flush()
-            pid = int(self._process.stdout.readline())
-        return Process(pid, self._scratch / str(pid))
-
-    def close(self) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait(30)
-        shutil.rmtree(self._scratch, ignore_errors=True)
-
-
->>>>>>> 80141e9 (wip)
 @cache
 def parent() -> Parent:
     """The one parent of this process, started when it is first needed."""

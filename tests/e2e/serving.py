@@ -95,7 +95,6 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-<<<<<<< HEAD
 def a_server(folder: Path, **settings: str) -> Server:
     """A server over a database in `folder`, not started, for which everybody is ann."""
     given = environment(auth__development_user="ann", retrieval__embedder="none", **settings)
@@ -105,13 +104,6 @@ def a_server(folder: Path, **settings: str) -> Server:
 @contextlib.contextmanager
 def started(server: Server, *arguments: str) -> Iterator[Server]:
     """The server runs until the block ends."""
-=======
-@contextlib.contextmanager
-def serving(folder: Path, *arguments: str, own_python: bool = False, **settings: str) -> Iterator[Server]:
-    """A server over a database in `folder` until the block ends."""
-    given = environment(auth__development_user="ann", retrieval__embedder="none", **settings)
-    server = Server(folder, free_port(), given, own_python=own_python)
->>>>>>> 80141e9 (wip)
     server.start(*arguments)
     try:
         yield server

@@ -5,16 +5,14 @@ from __future__ import annotations
 import asyncio
 import shutil
 import zipfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
-from playwright.async_api import Browser, Page, async_playwright, expect
+from playwright.async_api import Browser, Page, expect
 
 from assistant.app import PAGE
-from tests.e2e.browsing import CHROMIUM, QUIET
 from tests.e2e.conftest import DEMO
 from tests.e2e.serving import Client, Server, run, serving
 
@@ -55,15 +53,6 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         asyncio.run(ask_and_complain(server))
         read_in(folder, "18f-handbook")
         yield server
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    assert CHROMIUM, "no Chromium on this machine; run `make browser`"
-    async with async_playwright() as playwright:
-        started = await playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
-        yield started
-        await started.close()
 
 
 async def visit(browser: Browser, server: Server, complaints: list[str], fragment: str = "", **more: Any) -> Page:

@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 import random
 import string
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
-from playwright.async_api import Browser, Page, async_playwright, expect
+from playwright.async_api import Browser, Page, expect
 
 from assistant.core.audit import AuditKind
 from tests.audit.export_cases import Log, a_log
-from tests.e2e.browsing import CHROMIUM, QUIET
 
 pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module")]
 
@@ -23,15 +20,6 @@ HOSTILE = (
     "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
     "<!--<script>\u2028\u2029\u202etxet\u202c\u0000\r\n]]>&lt;\\u003c\ufeff\u0301 עברית 😀 {policy} {style}"
 )
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    assert CHROMIUM, "no Chromium on this machine; run `make browser`"
-    async with async_playwright() as playwright:
-        started = await playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
-        yield started
-        await started.close()
 
 
 async def opened(browser: Browser, page_file: Path, complaints: list[str], script: str = "", **more: Any) -> Page:

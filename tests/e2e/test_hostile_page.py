@@ -10,7 +10,7 @@ import asyncio
 import io
 import json
 import zipfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -18,12 +18,10 @@ from urllib.parse import quote, urlsplit
 
 import httpx
 import pytest
-import pytest_asyncio
 from playwright.async_api import Browser, Page, Route, expect
 from ulid import ULID
 
 from assistant.llm.scripted_http import Behaviour, Provider, running_provider
-from tests.e2e.browsing import chromium
 from tests.e2e.hostile import PAYLOADS
 from tests.e2e.serving import Client, Server, serving
 
@@ -134,12 +132,6 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hostile]:
             made = Hostile(server, provider)
             asyncio.run(_filled(made))
             yield made
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    async with chromium() as started:
-        yield started
 
 
 async def _filled(made: Hostile) -> None:

@@ -1,24 +1,16 @@
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import Browser, expect
 
 from assistant.app import PAGE
-from tests.e2e.browsing import ask, chromium, open_page
+from tests.e2e.browsing import ask, open_page
 from tests.e2e.serving import Server
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module")]
 QUESTION = "How many hours must be billable in a week?"
-
-
-@pytest_asyncio.fixture
-async def browser() -> AsyncIterator[Browser]:
-    async with chromium() as started:
-        yield started
 
 
 async def test_a_person_asks_reads_checks_and_comes_back(browser: Browser, server: Server, tmp_path: Path) -> None:

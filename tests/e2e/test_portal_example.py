@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
-import pytest_asyncio
 from playwright.async_api import Browser, Page, Response, expect
 
-from tests.e2e.browsing import ask, axe, chromium, open_page
+from tests.e2e.browsing import ask, axe, open_page
 from tests.e2e.example import Portal, example, sign_in
 from tests.e2e.serving import run
 
@@ -30,12 +29,6 @@ def portal(filled: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
     closed = run(folder, "ingest", "18f-handbook", "--collection", "18f-handbook", "--access", "staff")
     assert closed.stdout.startswith("0 added, 1 updated"), closed.stderr
     with example(folder) as started:
-        yield started
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    async with chromium() as started:
         yield started
 
 

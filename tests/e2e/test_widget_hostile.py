@@ -2,20 +2,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import Browser, Page, Route, WebSocketRoute, expect
 
-from tests.e2e.browsing import chromium, open_page
+from tests.e2e.browsing import open_page
 from tests.e2e.hostile import PAYLOADS
 from tests.e2e.serving import Frame, Server
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module")]
 
 _INSIDE = """(selector) => {
   const found = [];
@@ -53,12 +51,6 @@ class Seen:
     run: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
-
-
-@pytest_asyncio.fixture
-async def browser() -> AsyncIterator[Browser]:
-    async with chromium() as started:
-        yield started
 
 
 def a_source(text: str) -> dict[str, Any]:

@@ -1,24 +1,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
 from uuid import uuid4
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
-from tests.e2e.browsing import ask, axe, chromium, focused, open_page, tab_to
+from tests.e2e.browsing import ask, axe, focused, open_page, tab_to
 from tests.e2e.serving import Server
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module")]
 QUESTION = "How many hours must be billable in a week?"
-
-
-@pytest_asyncio.fixture
-async def browser() -> AsyncIterator[Browser]:
-    async with chromium() as started:
-        yield started
 
 
 async def test_everything_is_done_by_keyboard_alone(browser: Browser, server: Server) -> None:

@@ -2,19 +2,18 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
-import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
-from tests.e2e.browsing import axe, chromium, open_page
+from tests.e2e.browsing import axe, open_page
 from tests.e2e.portal import Portal, portal, settings_for
 from tests.e2e.serving import Server, environment, free_port
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module")]
 QUESTION = "How many hours must be billable in a week?"
 
 
@@ -38,12 +37,6 @@ def entrance(shown: tuple[Portal, Server]) -> Portal:
     made.person = "ann"
     made.given.clear()
     return made
-
-
-@pytest_asyncio.fixture
-async def browser() -> AsyncIterator[Browser]:
-    async with chromium() as started:
-        yield started
 
 
 async def ask(page: Page, question: str) -> None:
