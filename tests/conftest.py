@@ -6,6 +6,7 @@ import gc
 import os
 from collections.abc import Iterator
 
+import procrastinate  # noqa: F401 - the product imports it late, in a loop that may not read files
 import pytest
 from blockbuster import BlockBuster, blockbuster_ctx
 from hypothesis import HealthCheck, settings

@@ -24,10 +24,15 @@ from assistant.store.tables import metadata
 
 _numbers = count()
 
-# Connections that a test left open are closed, all rows go, counters start again.
+# Connections that a test left open are closed, all rows and the partitions of months go, counters start again.
 _EMPTY = """
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend';
+    DO $$ DECLARE month regclass; BEGIN
+        FOR month IN SELECT inhrelid FROM pg_inherits JOIN pg_class ON oid = inhrelid
+            WHERE relkind = 'r' AND relispartition AND relname NOT LIKE '%_default'
+        LOOP EXECUTE 'DROP TABLE ' || month; END LOOP;
+    END $$;
     SET session_replication_role = replica;
     {}
     ALTER SEQUENCE chunks_id_seq RESTART;

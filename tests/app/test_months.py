@@ -12,6 +12,7 @@ from assistant.app import now
 from assistant.app.months import MONTHS, KeepMonths
 from assistant.app.working import schedule_of
 from assistant.cli import migrate as migrate_command
+from assistant.commands import beginning
 from assistant.commands.backing_up import ready
 from assistant.commands.serve import _prepare
 from assistant.config import Settings
@@ -55,6 +56,7 @@ async def test_who_migrates_prepares_the_months(postgresql_url: str, start: str,
 
 def test_the_command_migrate_prepares_the_months(new_postgresql_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSISTANT_DATABASE__URL", new_postgresql_url)
+    monkeypatch.setattr(beginning, "configure_logging", lambda *_: None)  # of the whole process, for all later tests
     migrate_command()
 
     async def names() -> set[str]:
