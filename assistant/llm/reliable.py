@@ -119,14 +119,19 @@ class ReliableModel(ModelAround):
         begun = await self._begin(request, call)
         endpoint, chunk = begun.endpoint, begun.first
         try:
-            async with aclosing(begun.chunks):
+            async with aclosing(begun.chunks), asyncio.timeout(None) as silence:
                 while isinstance(chunk, ModelDelta):
                     yield chunk
-                    chunk = await self._next(begun.chunks, self._patience.between_s, call)
+                    silence.reschedule(self._by(self._patience.between_s, call))
+                    chunk = await _next_of(begun.chunks)
+                    if silence.expired():  # it came in the same moment
+                        raise TimeoutError
+                    silence.reschedule(None)  # how long the reader takes is not the model's silence
             endpoint.breaker.succeeded()
-        except TurnFailed as error:
-            self._blame(endpoint, error, call)
-            raise call.told(error) from error.__cause__
+        except (TurnFailed, TimeoutError) as error:
+            failure = _silent() if isinstance(error, TimeoutError) else error
+            self._blame(endpoint, failure, call)
+            raise call.told(failure) from (error if failure is not error else error.__cause__)
         finally:
             endpoint.leave()
         yield _finished(chunk, call, "" if endpoint is self._endpoints[0] else endpoint.model.name)
@@ -166,7 +171,7 @@ class ReliableModel(ModelAround):
         endpoint.enter()
         chunks = endpoint.model.stream(request)
         try:
-            first = await self._next(chunks, self._patience.first_s, call)
+            first = await self._first(chunks, call)
         except BaseException as error:
             if isinstance(error, TurnFailed):
                 self._blame(endpoint, error, call)
@@ -176,17 +181,18 @@ class ReliableModel(ModelAround):
         endpoint.breaker.answered()
         return _Begun(endpoint, chunks, first)
 
-    async def _next(self, chunks: AsyncGenerator[ModelChunk, None], seconds: float, call: _Call) -> ModelChunk:
-        """The next chunk. Raises ModelUnavailable when it does not come in time, or the stream ends without a finish."""
+    async def _first(self, chunks: AsyncGenerator[ModelChunk, None], call: _Call) -> ModelChunk:
+        try:
+            async with asyncio.timeout_at(self._by(self._patience.first_s, call)):
+                return await _next_of(chunks)
+        except TimeoutError as error:
+            raise _silent() from error
+
+    def _by(self, seconds: float, call: _Call) -> float:
+        """When a word has to be there, by the clock of the loop: in so many seconds, and before the end of the call."""
         if call.end is not None:
             seconds = min(seconds, max(0.0, call.end - self._clock()))
-        try:
-            async with asyncio.timeout(seconds):
-                return await anext(chunks)
-        except TimeoutError as error:
-            raise ModelUnavailable("no word in time", reason="timeout") from error
-        except StopAsyncIteration as error:
-            raise ModelUnavailable("the stream ended without a finish", reason="broken_off") from error
+        return asyncio.get_running_loop().time() + seconds
 
     def _blame(self, endpoint: Endpoint, error: TurnFailed, call: _Call) -> None:
         """Tell the breaker of a failure. Who answers that a prompt is too long or a key wrong is there."""
@@ -211,6 +217,18 @@ class ReliableModel(ModelAround):
         if asked is not None:
             return asked if asked <= LONGEST_WAIT_S else None
         return float(BACKOFF_S * 2**attempt) * random.uniform(0.5, 1.5)  # noqa: S311 - spreads load, hides nothing
+
+
+async def _next_of(chunks: AsyncGenerator[ModelChunk, None]) -> ModelChunk:
+    """The next chunk. Raises ModelUnavailable when the stream ends without a finish."""
+    try:
+        return await anext(chunks)
+    except StopAsyncIteration as error:
+        raise ModelUnavailable("the stream ended without a finish", reason="broken_off") from error
+
+
+def _silent() -> ModelUnavailable:
+    return ModelUnavailable("no word in time", reason="timeout")
 
 
 async def _holds(endpoint: Endpoint, first: Endpoint, request: ModelRequest) -> bool:
