@@ -34,8 +34,10 @@ class Watch:
     """Whether another process was on the database at the last beat."""
 
     async def run(self) -> None:
-        """Watch until cancelled."""
-        await asyncio.gather(self._beat(), self._end(), self._hear())
+        """Watch until cancelled; when it has ended nothing of it uses the store any more, which may be closed."""
+        async with asyncio.TaskGroup() as all_of_it:
+            for part in (self._beat(), self._end(), self._hear()):
+                all_of_it.create_task(part)
 
     async def _beat(self) -> None:
         while True:
