@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Test processes: one more than processors, as many tests wait for something.
+WORKERS ?= 3
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: run test fast setup web lint types contracts contracts-docs pytest webtest browser pictures lock format clean
@@ -43,7 +45,7 @@ contracts-docs:  ## write docs/openapi.json, docs/asyncapi.json and the types of
 	$(BIN)/python -m assistant contracts
 
 # A file stays with one worker, for its fixtures; tests/conftest.py says which come first.
-DEAL := -n 2 --dist loadfile --no-loadscope-reorder
+DEAL := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 pytest:
 	$(BIN)/pytest $(DEAL)

@@ -22,7 +22,8 @@ from typing import Any, Final
 _PARENT: Final = """
 import atexit, gc, importlib, json, os, pkgutil, signal, sys, threading
 import uvicorn.loops.auto, uvicorn.protocols.http.auto, uvicorn.protocols.websockets.auto
-import assistant.app, assistant.commands
+import litellm
+import assistant.app, assistant.commands, assistant.jobs.postgresql
 from assistant.cli import run
 from assistant.llm.tokens import counter_for, window_for
 from tests.e2e.killing import lie_in_wait

@@ -121,7 +121,11 @@ def serving(folder: Path, *arguments: str, **settings: str) -> Iterator[Server]:
 
 def run(folder: Path, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
     """Run a command of the assistant in `folder`."""
-    given = environment(**{"retrieval__embedder": "none", **settings})
+    return run_with(folder, environment(**{"retrieval__embedder": "none", **settings}), *arguments)
+
+
+def run_with(folder: Path, given: Mapping[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of the assistant in `folder`, in this environment."""
     with tempfile.TemporaryDirectory() as name:
         out, err = Path(name) / "out", Path(name) / "err"
         code = parent().fork(folder, arguments, given, out=out, err=err).wait(120)

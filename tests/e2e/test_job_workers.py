@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -30,7 +28,8 @@ from assistant.interfaces.jobs import Jobs, JobStatus, JobView
 from assistant.jobs.schema import libpq_url
 from assistant.llm.scripted_http import Behaviour, Provider, running_provider
 from assistant.store.documents import document_id
-from tests.e2e.serving import environment
+from tests.e2e.forking import Process, environment, parent
+from tests.e2e.serving import run_with
 from tests.jobs.queues import fresh
 from tests.store.audit_filling import all_records
 from tests.store.filling import answer_of, draft, put
@@ -69,29 +68,22 @@ class House:
         return (self.folder / "worker.log").read_text("utf-8", "replace")
 
     @contextmanager
-    def worker(self) -> Iterator[subprocess.Popen[bytes]]:
+    def worker(self) -> Iterator[Process]:
         """A worker process, which is gone at the end of the block."""
-        with (self.folder / "worker.log").open("ab") as log:
-            command = [sys.executable, "-m", "assistant", "worker"]
-            process = subprocess.Popen(command, cwd=self.folder, env=self.variables, stderr=log, stdout=log)
+        log = self.folder / "worker.log"
+        process = parent().fork(self.folder, ["worker"], self.variables, out=log, err=log)
         try:
             yield process
         finally:
             if process.poll() is None:
-                process.kill()
+                process.send_signal(signal.SIGKILL)
             process.wait(30)
 
     async def command(self, *arguments: str) -> str:
         """What a command prints."""
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "assistant", *arguments),
-            cwd=self.folder,
-            env=self.variables | {"COLUMNS": "300"},
-            stdout=asyncio.subprocess.PIPE,
-        )
-        printed, _ = await asyncio.wait_for(process.communicate(), 60)
-        assert process.returncode == 0
-        return printed.decode()
+        done = await asyncio.to_thread(run_with, self.folder, self.variables | {"COLUMNS": "300"}, *arguments)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
     async def sql(self, statement: str, *values: Any) -> list[Any]:
         """The rows of a statement of its own transaction."""
