@@ -104,7 +104,11 @@ class Spent:
 
 
 def _own(process: psutil.Process) -> float:
-    times = process.cpu_times()
+    """Of a process alone; one that has just ended counts among those of its parent."""
+    try:
+        times = process.cpu_times()
+    except psutil.NoSuchProcess:
+        return 0.0
     return float(times.user + times.system)
 
 

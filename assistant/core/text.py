@@ -46,7 +46,8 @@ _LATIN_WORD: Final = re.compile(r"[A-Za-zÀ-ɏ]+")
 _TOKEN: Final = re.compile(rf"[{CJK}]+|\d+(?:[.,:]\d+)*|[^\W\d_{CJK}]+(?:['’][^\W\d_{CJK}]+)?")
 _PLAIN_TOKEN: Final = re.compile(r"[a-z]+(?:['’][a-z]+)?|[0-9]+(?:[.,:][0-9]+)*")
 """The same in lower-case text whose letters and digits are all ASCII, found in half the time."""
-_NOT_PLAIN: Final = re.compile(r"[^\W\x00-\x7f]")
+# Some of the code points for Chinese are not assigned yet, so they are no \w.
+_NOT_PLAIN: Final = re.compile(rf"[^\W\x00-\x7f]|[{CJK}]")
 _FIRST_CJK: Final = "\u3400"
 _ABBREVIATIONS: Final = frozenset(
     "mr mrs ms dr prof sr jr st vs etc cf al inc ltd co corp dept est approx e.g i.e u.s u.k a.m p.m "

@@ -27,6 +27,7 @@ from assistant.store.pseudonyms import Pseudonyms
 from assistant.store.rows import AnyRow
 from assistant.store.sealing import key_for, key_of, seal, sealed_hash, unseal
 from assistant.store.tables import audit_chains, audit_checkpoints, audit_documents, audit_records
+from assistant.store.together import write_together
 from assistant.store.upsert import insert_or_ignore
 from assistant.store.wrapping import KeyWrap, check_secret, note_secret, unwrapped, wrap_stored
 
@@ -299,17 +300,19 @@ def _body(stored: str) -> Mapping[str, Any]:
 async def _write(connection: AsyncConnection, record: AuditRecord, sealed: bytes | None) -> None:
     row = {column.name: getattr(record, column.name) for column in RECORD}
     row |= {"kind": record.kind.value, "body": canonical(record.body).decode(), "sealed": sealed}
-    await connection.execute(insert(audit_records), [row | facet_columns(record.body)])
     place_ = {"tenant": record.tenant, "seq": record.seq}
     rows = [
         place_ | {"document": document, "version": version, "at": at} for document, version, at in cited_rows(record)
     ]
-    if rows:
-        await connection.execute(insert(audit_documents), rows)
+    moved = update(audit_chains).where(audit_chains.c.tenant == record.tenant)
+    await write_together(
+        connection,
+        insert(audit_records).values(row | facet_columns(record.body)),
+        *([insert(audit_documents).values(rows)] if rows else []),
+        moved.values(seq=record.seq, hash=record.hash),
+    )
     if record.kind in RATING and record.turn is not None:
         await _rate(connection, record)
-    moved = update(audit_chains).where(audit_chains.c.tenant == record.tenant)
-    await connection.execute(moved.values(seq=record.seq, hash=record.hash))
 
 
 async def _rate(connection: AsyncConnection, record: AuditRecord) -> None:

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 import rjieba
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from assistant.core.text import (
@@ -88,6 +88,7 @@ MIXED = st.text(st.sampled_from("aBé’'İſK年假日 1,٣:.５_-\n“x"), max
 
 
 @given(MIXED)
+@example("\U0002ebe1")
 def test_words_are_those_of_the_plain_definition(text: str) -> None:
     found: list[str] = []
     for match in PLAIN_TOKEN.finditer(text):
