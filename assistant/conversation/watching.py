@@ -10,7 +10,7 @@ from typing import Final
 import structlog
 
 from assistant.conversation.running import LiveTurns
-from assistant.interfaces import Signals, Workers
+from assistant.interfaces import CANCEL, Signals, Workers
 
 log = structlog.get_logger(__name__)
 
@@ -77,5 +77,6 @@ class Watch:
         async with aclosing(self.signals.heard()) as news:
             async for conversations in news:
                 self.live.stir(conversations)
-                with suppress(Exception):  # the next beat looks again
-                    await self.live.obey_cancels()
+                if conversations is None or CANCEL in conversations:
+                    with suppress(Exception):  # the next beat looks again
+                        await self.live.obey_cancels()

@@ -68,10 +68,11 @@ from assistant.interfaces.search import (
     PassageIndex,
     Retriever,
 )
-from assistant.interfaces.workers import Signals, Workers
+from assistant.interfaces.workers import CANCEL, Signals, Workers
 
 __all__ = [
     "ALL_CHUNKS",
+    "CANCEL",
     "AnswerStore",
     "AnswersOfRecord",
     "BegunTurn",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from typing import Protocol
+from typing import Final, Protocol
 
 from assistant.core.access import Caller
 
@@ -40,9 +40,16 @@ class Workers(Protocol):
         ...
 
 
+CANCEL: Final = "!"
+"""What is told in place of a conversation when somebody asked to stop a turn."""
+
+
 class Signals(Protocol):
     """What other processes of the database tell: hints that may be lost, never the truth, which is in the log."""
 
     def heard(self) -> AsyncGenerator[frozenset[str] | None, None]:
-        """Conversations that got events elsewhere, as it happens; None when anything may have happened."""
+        """Conversations that got events elsewhere, as it happens; None when anything may have happened.
+
+        CANCEL among them: somebody asked to stop a turn.
+        """
         ...

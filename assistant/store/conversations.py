@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -23,14 +24,7 @@ from assistant.core.history import Notes, PastTurn
 from assistant.core.messages import Message, Role
 from assistant.core.turn import TurnMessage
 from assistant.errors import BadInput, IdempotencyMismatch, NotFound
-from assistant.interfaces import (
-    BegunTurn,
-    ConversationView,
-    Feedback,
-    MessageView,
-    OpenedConversation,
-    Receipt,
-)
+from assistant.interfaces import BegunTurn, ConversationView, Feedback, MessageView, OpenedConversation, Receipt
 from assistant.store.audit import SqlAuditLog
 from assistant.store.calls import read_calls, write_calls
 from assistant.store.engine import Database
@@ -61,15 +55,7 @@ from assistant.store.starting import (
     running,
     with_past,
 )
-from assistant.store.tables import (
-    citation_numbers,
-    citations,
-    conflicts,
-    conversations,
-    evidence,
-    messages,
-    turns,
-)
+from assistant.store.tables import citation_numbers, citations, conflicts, conversations, evidence, messages, turns
 from assistant.store.unreachable import ASKING_PATIENCE_S, patient, patient_for
 from assistant.store.upsert import insert_or_ignore
 from assistant.store.usage import NO_LIMITS, Meter
@@ -95,6 +81,7 @@ class SqlConversationStore:
         self._worker = worker
         self._clock = clock
         self._new_id = new_id
+        self._ending = asyncio.Lock()
 
     async def open(self, caller: Caller, conversation: str | None) -> OpenedConversation:
         """Make a conversation (None) or check that it is the caller's (NotFound otherwise)."""
@@ -242,7 +229,8 @@ class SqlConversationStore:
     async def finish_turn(self, conversation: str, turn: str, message: TurnMessage) -> Receipt | None:
         """Store the assistant message, its citations, usage and status, and its audit record, in one transaction.
 
-        Doing it twice changes nothing and gives the same receipt; None where no audit log is kept.
+        Doing it twice changes nothing and gives the same receipt; None where no audit log is kept. The turns of a process end one
+        after the other: all wait for the chain of the audit log, and must not wait with a connection each.
         Raises NotFound for an unknown turn, BadInput for a turn that still runs and for text that cannot be stored, TurnTaken
         for one that another worker has taken over.
         """
@@ -254,7 +242,7 @@ class SqlConversationStore:
         change = update(turns).where(turns.c.id == turn, turns.c.conversation == conversation)
         async with self._database.read() as connection:
             hidden = await hidden_documents(connection, turn) if self._audit else 0
-        async with self._database.write() as connection:
+        async with self._ending, self._database.write() as connection:
             await _hold(connection, conversation)
             await self._check_mine(connection, turn)
             if (await connection.execute(change.where(turns.c.ended_at.is_(None)).values(**values))).rowcount == 0:

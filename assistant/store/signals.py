@@ -13,14 +13,13 @@ import structlog
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from assistant.interfaces import CANCEL
 from assistant.store.engine import Database
 from assistant.store.sqlite_threads import SqliteThreads
 
 log = structlog.get_logger(__name__)
 
 CHANNEL: Final = "assistant"
-CANCEL: Final = "!"
-"""In place of a conversation: somebody asked to stop a turn."""
 _LONGEST: Final = 7_900
 """PostgreSQL takes payloads below 8,000 bytes; a longer list becomes "anything"."""
 _ANYTHING: Final = "*"

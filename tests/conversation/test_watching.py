@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from sqlalchemy import select, update
@@ -15,7 +16,7 @@ from assistant.conversation.running import LiveTurns
 from assistant.conversation.turns import Question
 from assistant.conversation.watching import Watch
 from assistant.core.events import AnswerDelta, TurnFinished
-from assistant.interfaces import NumberedEvent
+from assistant.interfaces import CANCEL, NumberedEvent
 from assistant.llm.scripted import ScriptedModel
 from assistant.store import Store
 from assistant.store.event_writers import TurnTaken
@@ -59,6 +60,44 @@ async def until_delta(live: LiveTurns, conversation: str, off: int = 0) -> list[
             if isinstance(item.event, AnswerDelta) and item.event.off >= off:
                 return seen
     raise AssertionError("no delta")
+
+
+class Noted:
+    """Live turns that note what they are asked to do."""
+
+    def __init__(self) -> None:
+        self.said: list[object] = []
+
+    def stir(self, conversations: frozenset[str] | None = None) -> None:
+        self.said.append(conversations)
+
+    async def obey_cancels(self) -> None:
+        self.said.append("cancels")
+
+
+class Told:
+    """Signals that tell these, then nothing."""
+
+    def __init__(self, *told: frozenset[str] | None) -> None:
+        self._told = told
+
+    async def heard(self) -> AsyncGenerator[frozenset[str] | None, None]:
+        for conversations in self._told:
+            yield conversations
+        await asyncio.Event().wait()
+
+
+async def test_only_who_hears_of_a_stop_looks_for_stops() -> None:
+    noted: Any = Noted()
+    nobody: Any = None
+    events, stop = frozenset({"c1", "c2"}), frozenset({CANCEL})
+    task = asyncio.create_task(Watch(noted, nobody, Told(events, stop, events, None))._hear_on())
+    async with asyncio.timeout(10):
+        while noted.said[-1:] != ["cancels"] or None not in noted.said:
+            await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert noted.said == [events, stop, "cancels", events, None, "cancels"]
 
 
 async def test_a_turn_is_followed_and_stopped_from_another_worker(database_url: str) -> None:
