@@ -173,7 +173,7 @@ def main() -> None:
         )
         print(json.dumps(asyncio.run(work)))
         return
-    with tempfile.TemporaryDirectory(prefix="assistant-ingest-") as name:
+    with tempfile.TemporaryDirectory(prefix="assistant-ingest-", ignore_cleanup_errors=True) as name:
         found = measure(Path(name), given)
     print(json.dumps(found) if given.json else "\n".join(f"{key}: {value}" for key, value in found.items()))
     if not found["killed"]["nothing_twice"]:
