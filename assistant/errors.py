@@ -24,6 +24,12 @@ class AssistantError(Exception):
         self.detail = detail or self.code
         self.data = data
 
+    @property
+    def retry_after_ms(self) -> int | None:
+        """After how many milliseconds it may be tried again, where that is known."""
+        wait = self.data.get("retry_after_ms")
+        return wait if isinstance(wait, int) else None
+
 
 class Refusal(AssistantError):
     """The caller asked for something that cannot be done; nothing was changed."""

@@ -13,7 +13,6 @@ from assistant.core.messages import Usage
 from assistant.core.outcome import is_refusal, shown_conflicts, shown_evidence
 from assistant.core.planning import TurnPlan
 from assistant.core.turn import TurnMessage
-from assistant.errors import AssistantError
 
 _NOT_CARRIED: Final = (Verdict.UNSUPPORTED, Verdict.CONTRADICTED)
 
@@ -76,12 +75,6 @@ def usage_event(trace: Trace, watch: Stopwatch) -> UsageReported:
         ms_answer=trace.ms_answer,
         ms_citations=watch.ms(),
     )
-
-
-def wait_of(failure: AssistantError) -> int | None:
-    """After how many milliseconds it may be asked again, where the error says so."""
-    wait = failure.data.get("retry_after_ms")
-    return wait if isinstance(wait, int) else None
 
 
 def status_of(finish: str) -> str:

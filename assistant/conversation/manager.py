@@ -19,7 +19,6 @@ from assistant.conversation.concluding import (
     planned_event,
     status_of,
     usage_event,
-    wait_of,
 )
 from assistant.conversation.guarding import guarded
 from assistant.conversation.judging import ConflictJudge
@@ -104,7 +103,7 @@ class ConversationManager:
                     yield event
             except AssistantError as failure:
                 log.warning("turn failed", turn=start.turn, code=failure.code, **failure.data)
-                trace.error, trace.retry_after_ms = failure.code, wait_of(failure)
+                trace.error, trace.retry_after_ms = failure.code, failure.retry_after_ms
                 trace.withheld = isinstance(failure, AccessRevoked)
             except Exception:
                 log.exception("turn failed", turn=start.turn)
@@ -263,9 +262,7 @@ class ConversationManager:
         renumbered = tuple(replace(item, n=numbers[item.evidence]) for item in alignment.citations)
         return replace(alignment, citations=renumbered)
 
-    async def recover(
-        self, start: StartedTurn, message: TurnMessage, error: str = "interrupted"
-    ) -> AsyncGenerator[TurnEvent, None]:
+    async def recover(self, start: StartedTurn, message: TurnMessage, error: str) -> AsyncGenerator[TurnEvent, None]:
         """End a turn that was left open, because of this `error`; an answer that was complete only gets its citations."""
         evidence = tuple(await self._store.evidence_of(start.turn))
         trace = Trace(evidence=evidence, conflicts=tuple(await self._store.conflicts_of(start.turn)))

@@ -62,6 +62,6 @@ def failure_kind(error: AssistantError) -> Failure | None:
         return "overflow"
     if not isinstance(error, ModelUnavailable):
         return None
-    asked = error.data.get("retry_after_ms") is not None
+    asked = error.retry_after_ms is not None
     busy = error.data.get("status") in (429, 529) or (error.data.get("status") == 503 and asked)
     return "overloaded" if busy or error.data.get("reason") == "overloaded" else "unavailable"

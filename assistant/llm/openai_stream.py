@@ -130,8 +130,8 @@ class OpenAICompatibleModel:
         """Seconds to wait before the next attempt, None when there must not be one."""
         if begun or attempt >= self._retries or error.data.get("reason") == "timeout":
             return None
-        asked = error.data.get("retry_after_ms")
-        if isinstance(asked, int):
+        asked = error.retry_after_ms
+        if asked is not None:
             return asked / 1000 if asked <= LONGEST_WAIT_S * 1000 else None
         return float(BACKOFF_S * 2**attempt) * random.uniform(0.5, 1.5)  # noqa: S311 - spreads load, hides nothing
 

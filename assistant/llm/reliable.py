@@ -244,14 +244,14 @@ def _any_stands_in(others: Sequence[Endpoint], kind: Failure, endpoint: Endpoint
 
 
 def _asked_s(error: AssistantError) -> float | None:
-    asked = error.data.get("retry_after_ms")
-    return asked / 1000 if isinstance(asked, int) else None
+    asked = error.retry_after_ms
+    return None if asked is None else asked / 1000
 
 
 def _more_telling(one: TurnFailed, other: TurnFailed) -> TurnFailed:
     """The error to raise of two: a rest or a wrong stand-in explains less than what happened; the least wait is told."""
     chosen = one if other.data.get("reason") == "resting" or failure_kind(other) is None else other
-    waits = [wait for error in (one, other) if isinstance(wait := error.data.get("retry_after_ms"), int)]
+    waits = [wait for error in (one, other) if (wait := error.retry_after_ms) is not None]
     if waits and isinstance(chosen, ModelUnavailable):
         chosen.data["retry_after_ms"] = min(waits)
     return chosen

@@ -32,9 +32,9 @@ def http_status(error: AssistantError) -> int:
     return HTTP_STATUS.get(error.code, 500)
 
 
-def retry_after(wait_ms: object) -> dict[str, str]:
+def retry_after(wait_ms: int | None) -> dict[str, str]:
     """The header that says when to come back, in whole seconds; none where nothing is known."""
-    return {"Retry-After": str(max(1, -(-wait_ms // 1000)))} if isinstance(wait_ms, int) else {}
+    return {"Retry-After": str(max(1, -(-wait_ms // 1000)))} if wait_ms is not None else {}
 
 
 class Close(IntEnum):

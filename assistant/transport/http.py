@@ -299,7 +299,7 @@ async def refuse(request: Request, error: Exception) -> Response:
     """Turn a typed error into a response with its code; no text of documents or stack in it."""
     assert isinstance(error, AssistantError)  # noqa: S101 - registered for this type only
     ERRORS.labels("http", bounded("code", error.code)).inc()
-    headers = retry_after(error.data.get("retry_after_ms"))
+    headers = retry_after(error.retry_after_ms)
     if isinstance(error, NotAuthenticated):
         headers["WWW-Authenticate"] = 'Bearer error="invalid_token"'  # RFC 6750
     body = {"error": {"code": error.code, "retryable": error.retryable, **error.data}}

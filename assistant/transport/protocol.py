@@ -216,12 +216,11 @@ class ErrorShown(_Wire):
 
 def error_shown(error: AssistantError, incident: str, ref: str | None = None) -> ErrorShown:
     """What is told of an error; `ref` is the id of the command that met it."""
-    wait = error.data.get("retry_after_ms")
     return ErrorShown(
         code=error.code,
         message_key=f"error.{error.code}",
         retryable=error.retryable,
-        retry_after_ms=wait if isinstance(wait, int) else None,
+        retry_after_ms=error.retry_after_ms,
         ref_id=ref,
         incident=incident,
     )

@@ -152,3 +152,4 @@ async def test_patience_ends_with_an_error_that_stays_and_before_turns_are_left_
 
 async def test_a_job_of_a_conversation_that_is_gone_ends(store: Store) -> None:
     await asyncio.wait_for(WriteNotes(Memory(store.conversations, prompts))({"conversation": "gone"}), 5)
+    assert await store.conversations.remembered("gone") == ((), None)
