@@ -198,15 +198,10 @@ def worker() -> None:
 @app.command()
 def migrate() -> None:
     """Bring the database to the newest form."""
-    from assistant.app.values import now
+    from assistant.app.storing import bring_up
     from assistant.jobs.opening import prepare_jobs
-    from assistant.store.migrations import migrate as run_migrations
-    from assistant.store.partitions import prepare_at
 
-    settings = command_settings()
-    url = settings.database.direct_url or settings.database.url
-    asyncio.run(run_migrations(url))
-    asyncio.run(prepare_at(url, now()))
+    url = asyncio.run(bring_up(command_settings()))
     asyncio.run(prepare_jobs(url))
     console.print("The database is up to date.")
 

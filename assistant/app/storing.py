@@ -1,4 +1,4 @@
-"""The store of the settings, opened with the secret of the installation."""
+"""The store of the settings: its database brought to the newest form, and opened with the secret of the installation."""
 
 from __future__ import annotations
 
@@ -7,9 +7,20 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from assistant.app.policies import day_limits, reach_of
+from assistant.app.values import now
 from assistant.audit.secrets import secret_at
 from assistant.config import Settings
 from assistant.store import Store
+from assistant.store.migrations import migrate
+from assistant.store.partitions import prepare_at
+
+
+async def bring_up(settings: Settings) -> str:
+    """Bring the database to the newest form, with the partitions of the months to come; its URL, past a pooler where there is one."""
+    url = settings.database.direct_url or settings.database.url
+    await migrate(url)
+    await prepare_at(url, now())
+    return url
 
 
 @asynccontextmanager

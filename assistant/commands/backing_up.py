@@ -9,11 +9,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from assistant.app.values import now
+from assistant.app.storing import bring_up
 from assistant.config import Settings, load_settings
 from assistant.store.backup import back_up, renew_epochs
-from assistant.store.migrations import migrate
-from assistant.store.partitions import prepare_at
 
 console = Console(soft_wrap=True)
 
@@ -41,10 +39,7 @@ def restored() -> None:
 
 async def ready(settings: Settings) -> int:
     """Migrate and renew the epochs; the number of conversations."""
-    url = settings.database.direct_url or settings.database.url
-    await migrate(url)
-    await prepare_at(url, now())
-    return await renew_epochs(url)
+    return await renew_epochs(await bring_up(settings))
 
 
 def keys_of(settings: Settings) -> list[Path]:

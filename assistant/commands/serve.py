@@ -12,11 +12,10 @@ import structlog
 import uvicorn
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from assistant.app import create_app, now
+from assistant.app import create_app
+from assistant.app.storing import bring_up
 from assistant.commands.ingest import ingest_here
 from assistant.config import AuthSettings, Settings, WidgetSettings
-from assistant.store.migrations import migrate
-from assistant.store.partitions import prepare_at
 from assistant.telemetry import configure_tracing
 from assistant.transport.auth import ROLES, check_identity
 from assistant.transport.doors import Doors
@@ -123,9 +122,7 @@ def demo_settings(settings: Settings) -> Settings:
 
 
 async def _prepare(settings: Settings, demo: bool) -> None:
-    url = settings.database.direct_url or settings.database.url
-    await migrate(url)
-    await prepare_at(url, now())
+    await bring_up(settings)
     for collection in DEMO_COLLECTIONS if demo else ():
         report = await ingest_here(settings, DEMO / collection, collection, quiet=True)
         log.info("demo documents", collection=collection, added=report.added, unchanged=report.unchanged)
